@@ -1,0 +1,53 @@
+#include "base/tsc.h"
+
+#include <ctime>
+
+#include "base/int128.h"
+
+namespace volley {
+namespace {
+
+std::uint64_t raw_ns() {
+    timespec ts{};
+    clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000ULL + static_cast<std::uint64_t>(ts.tv_nsec);
+}
+
+struct Sample {
+    Tsc tsc;
+    std::uint64_t ns;
+};
+
+// The pair whose two TSC reads lie closest together: a pre-emption between the clocks would otherwise be taken for drift.
+Sample sample() {
+    Sample best{};
+    Tsc best_width = ~Tsc{0};
+    for (int i = 0; i < 16; ++i) {
+        const Tsc before = tsc_now();
+        const std::uint64_t ns = raw_ns();
+        const Tsc after = tsc_now();
+        if (after - before < best_width) {
+            best_width = after - before;
+            best = {before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+std::uint64_t measure() {
+    const Sample start = sample();
+    timespec pause{0, 50'000'000};
+    nanosleep(&pause, nullptr);
+    const Sample end = sample();
+    const auto ticks = static_cast<Uint128>(end.tsc - start.tsc) * 1'000'000'000ULL;
+    return static_cast<std::uint64_t>(ticks / (end.ns - start.ns));
+}
+
+}  // namespace
+
+std::uint64_t tsc_hz() {
+    static const std::uint64_t hz = measure();
+    return hz;
+}
+
+}  // namespace volley

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "packet/model.h"
+
+namespace volley::config {
+
+/// The configuration as plain values, each default beside its field. contract: docs/configuration.md.
+/// Every struct has a `pointer` only where later stages must name the place in a message.
+
+struct Eal {
+    std::string lcores;              ///< empty: id = CPU for the lcores in use
+    std::string huge_pages = "auto"; ///< auto, yes, no
+    std::uint32_t memory_mib = 512;
+    std::vector<std::string> plugins;
+    std::vector<std::string> args;
+    bool operator==(const Eal&) const = default;
+};
+
+struct Lcores {
+    std::uint32_t control = 0;
+    std::uint32_t stats = 1;
+    std::optional<std::uint32_t> dispatch;  ///< none: inline dispatch ("auto" without an lcore, or absent)
+    bool operator==(const Lcores&) const = default;
+};
+
+enum class Start : std::uint8_t { automatic, manual };
+enum class WhenDone : std::uint8_t { exit, idle };
+
+struct Run {
+    Start start = Start::automatic;
+    std::optional<Duration> duration;  ///< none: until every count is sent, or for ever
+    WhenDone when_done = WhenDone::exit;
+    double multiplier = 1.0;
+    Duration settle_time{200'000'000};
+    bool operator==(const Run&) const = default;
+};
+
+struct TxQueues {
+    std::vector<std::uint32_t> lcores;  ///< worker i of the port drives queue i on lcores[i]
+    std::uint32_t descriptors = 1024;
+    std::uint32_t rs_thresh = 32;
+    std::uint32_t free_thresh = 32;
+    std::uint32_t flush_threshold = 32;  ///< packets that are submitted in one tx_burst call
+    Duration flush_timeout{0};
+    std::optional<std::uint32_t> max_frame;
+    bool require_fast_path = false;
+    bool offload = false;
+    std::string idle = "poll";  ///< poll, adaptive
+    bool operator==(const TxQueues&) const = default;
+};
+
+struct RxQueues {
+    std::vector<std::uint32_t> lcores;
+    std::uint32_t descriptors = 1024;
+    std::string mode = "poll";  ///< poll, adaptive
+    bool operator==(const RxQueues&) const = default;
+};
+
+struct Port {
+    std::string name;
+    std::string device;  ///< PCI address, or a vdev with arguments such as "net_null0,copy=0"
+    std::optional<std::uint64_t> speed_bps;
+    std::optional<std::uint32_t> mtu;
+    std::optional<packet::Value> mac;
+    bool promiscuous = true;
+    std::string flow_control = "none";
+    std::optional<Rate> rate;  ///< shared by the port's streams by weight
+    bool oversubscribe = false;
+    std::vector<std::string> addresses;
+    std::optional<std::string> gateway;
+    std::optional<std::uint16_t> vlan;
+    std::optional<TxQueues> tx;
+    std::optional<RxQueues> rx;
+    std::string pointer;  ///< "/ports/0"
+    bool operator==(const Port&) const = default;
+};
+
+struct Stream {
+    std::string name;
+    std::string port;
+    bool enabled = true;
+    std::optional<Rate> rate;
+    std::uint32_t weight = 1;
+    bool scale = true;                   ///< run.multiplier applies
+    std::optional<std::uint32_t> burst;  ///< none: auto
+    std::optional<std::uint64_t> count;
+    std::optional<std::uint64_t> bytes;
+    std::optional<Duration> duration;
+    Duration start_delay{0};
+    std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
+    packet::PacketModel packet;
+    std::string pointer;  ///< "/streams/0"
+    bool operator==(const Stream&) const = default;
+};
+
+struct Telemetry {
+    Duration interval{1'000'000'000};
+    std::optional<std::string> file;
+    std::optional<std::string> socket = "auto";  ///< path, "auto", or none
+    std::uint32_t streams = 256;                 ///< streams in full in each line; the rest summed as "_other"
+    bool operator==(const Telemetry&) const = default;
+};
+
+struct Model {
+    std::string name = "volley";
+    Eal eal;
+    Lcores lcores;
+    Run run;
+    std::vector<Port> ports;
+    std::vector<Stream> streams;
+    Telemetry telemetry;
+    bool operator==(const Model&) const = default;
+};
+
+}  // namespace volley::config

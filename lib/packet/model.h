@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/int128.h"
+#include "packet/fields.h"
+
+namespace volley::packet {
+
+/// A field value in host order; 128 bits so that an IPv6 address is a number like any other.
+using Value = Uint128;
+
+/// What a field holds for packet i. Plain data, as decoded; each default beside its field.
+struct Program {
+    enum class Kind : std::uint8_t { literal, increment, decrement, list, random, variable };
+    Kind kind = Kind::literal;
+    Value from = 0;  ///< the literal; increment and random: first value; decrement: start (its largest)
+    Value to = 0;    ///< last value, inclusive
+    Value step = 1;
+    std::uint64_t every = 1;            ///< packets that share a value before it advances
+    std::vector<Value> list;            ///< kind list
+    std::uint64_t seed = 1;             ///< kind random
+    std::optional<std::uint64_t> distinct;  ///< kind random: draw from this many values only
+    bool permute = false;               ///< kind random: every value once before any comes again
+    std::string nest;                   ///< "ipv4.src": advance once per full cycle of that field
+    std::string variable;               ///< kind variable: its name in PacketModel::variables
+    std::optional<Value> mask;          ///< applied last: only these bits are written, the others stay
+    int shift = 0;                      ///< left (positive) or right (negative), before the mask
+    Value add = 0;                      ///< added before the shift
+
+    bool operator==(const Program&) const = default;
+    [[nodiscard]] bool constant() const { return kind == Kind::literal; }
+};
+
+struct FieldValue {
+    const FieldInfo* field = nullptr;
+    Program program;
+    bool operator==(const FieldValue&) const = default;
+};
+
+/// One header of the stack. A field that is absent is filled in: lengths, types, checksums and defaults.
+struct HeaderModel {
+    HeaderKind kind = HeaderKind::raw;
+    std::vector<FieldValue> fields;
+    std::vector<std::pair<const FieldInfo*, std::vector<std::uint8_t>>> bytes;  ///< FieldType::bytes (options)
+    std::vector<std::uint8_t> raw;  ///< kind raw: the bytes
+    std::string pointer;            ///< JSON pointer in the configuration, for messages
+    bool operator==(const HeaderModel&) const = default;
+};
+
+struct WeightedSize {
+    std::uint32_t size = 64;
+    std::uint32_t weight = 1;
+    bool operator==(const WeightedSize&) const = default;
+};
+
+/// Frame size in bytes with FCS. Exactly one form is in force.
+struct SizeModel {
+    std::optional<Program> program;      ///< literal or varying
+    std::vector<WeightedSize> weighted;  ///< weighted or IMIX, sent in a deterministic interleaved order
+    bool operator==(const SizeModel&) const = default;
+};
+
+struct Payload {
+    enum class Kind : std::uint8_t { fill, random, bytes };
+    Kind kind = Kind::fill;
+    std::vector<std::uint8_t> bytes{0};  ///< fill: pattern repeated to the end; bytes: as given, then zeros
+    std::uint64_t seed = 1;              ///< kind random: bytes differ from packet to packet
+    bool operator==(const Payload&) const = default;
+};
+
+struct PacketModel {
+    std::optional<SizeModel> frame_size;  ///< none: as long as headers and raw bytes are, padded to 60 when `pad`
+    bool pad = true;                      ///< zero-pad frames under 60 bytes without FCS, outside IP lengths
+    Payload payload;
+    std::vector<HeaderModel> headers;
+    std::vector<std::pair<std::string, Program>> variables;
+    std::optional<std::uint64_t> flows;  ///< cap on the distinct tuples that the programs make
+    bool operator==(const PacketModel&) const = default;
+};
+
+/// What build() found wrong: where in the model, as the JSON pointer below the packet, and the text for the operator.
+struct Problem {
+    std::string pointer;
+    std::string text;
+};
+
+}  // namespace volley::packet

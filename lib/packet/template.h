@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "packet/model.h"
+
+namespace volley::packet {
+
+/// The most packets that one stamp call takes: one TemplateBurst.
+inline constexpr std::uint32_t max_burst = 256;
+/// Largest frame in bytes without FCS (9216 with it).
+inline constexpr std::uint32_t max_frame = 9212;
+
+/// A compiled packet: packet number i is a pure function of (template, i). Immutable, shared by all workers.
+/// No DPDK here: the same code writes packets into mbufs, pcap files and a receiver's expectations.
+class PacketTemplate {
+  public:
+    /// Identifies the constant image in a buffer; unique in the process and never reused, never 0.
+    [[nodiscard]] std::uint32_t content_id() const noexcept;
+    /// Constant bytes of the longest packet, without FCS; a buffer that holds them needs only stamp().
+    [[nodiscard]] std::span<const std::uint8_t> image() const noexcept;
+    /// No byte and no length depends on the index: stamp() and lengths() need not be called.
+    [[nodiscard]] bool constant() const noexcept;
+    /// Length without FCS of every packet, or 0 when lengths differ from packet to packet.
+    [[nodiscard]] std::uint16_t fixed_length() const noexcept;
+    [[nodiscard]] std::uint16_t longest() const noexcept;
+    /// Mean frame length in bytes with FCS over one whole cycle of sizes, exactly.
+    [[nodiscard]] Rational mean_l2_bytes() const noexcept;
+
+    /// Lengths without FCS of packets first..first+count-1. count ≤ max_burst.
+    void lengths(std::uint64_t first, std::uint32_t count, std::uint16_t* out) const noexcept;
+    /// Makes frames[k], which already hold image(), packets first+k: writes the varying fields and their checksums.
+    /// Frames may have been stamped with any other index of this template before. count ≤ max_burst.
+    void stamp(std::uint64_t first, std::uint32_t count, std::uint8_t* const* frames) const noexcept;
+    /// Packet `index` complete into `frame` (at least longest() bytes). Returns its length without FCS.
+    std::uint16_t write(std::uint64_t index, std::uint8_t* frame) const noexcept;
+};
+
+/// Compiles a model. Throws nothing but std::bad_alloc: all problems come back at once.
+std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(const PacketModel& model);
+
+}  // namespace volley::packet
