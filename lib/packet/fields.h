@@ -1,12 +1,29 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace volley::packet {
 
-enum class HeaderKind : std::uint8_t { eth, vlan, mpls, arp, ipv4, ipv6, udp, tcp, icmp, icmpv6, gre, vxlan, gtpu, raw };
+enum class HeaderKind : std::uint8_t {
+    eth,
+    vlan,
+    mpls,
+    arp,
+    ipv4,
+    ipv6,
+    udp,
+    tcp,
+    icmp,
+    icmpv6,
+    gre,
+    vxlan,
+    gtpu,
+    raw
+};
+inline constexpr std::size_t header_kinds = 14;
 
 /// How a field's value is written in configuration and shown to people.
 enum class FieldType : std::uint8_t {
@@ -18,18 +35,22 @@ enum class FieldType : std::uint8_t {
     bytes,   ///< hex text of any length (ipv4 and tcp options); takes no program
 };
 
-/// One named field of one header: where its bits lie, counted from the header's first bit, most significant first.
+/// One named field of one header: where its bits lie, counted from the header's first bit, most significant
+/// first. VLAN tags stand as in IEEE 802.1Q, between the source address and the type: a vlan header is its
+/// TPID and TCI, and `eth type` is the EtherType behind the last tag. So every 16 bits of a tagged frame have
+/// exactly one name. `gre key` has its place only when it is given. Fields of type bytes have bit_width 0.
 struct FieldInfo {
     HeaderKind header;
     std::string_view name;
     std::uint16_t bit_offset;
     std::uint16_t bit_width;
     FieldType type;
-    std::string_view filled;       ///< what stands there when the operator says nothing, for the documentation
+    std::string_view filled;  ///< what stands there when the operator says nothing, for the documentation
     std::string_view description;  ///< one line for the documentation, with its source (RFC)
 };
 
-/// Every header and field that configuration may name; the decoder, the builder and the documentation share this table.
+/// Every header and field that configuration may name; the decoder, the builder and the documentation share
+/// this table.
 std::span<const FieldInfo> all_fields();
 const FieldInfo* find_field(HeaderKind header, std::string_view name);
 
@@ -37,5 +58,7 @@ std::string_view name_of(HeaderKind kind);
 /// Header of that name ("ipv4"), or nullptr.
 const HeaderKind* find_header(std::string_view name);
 std::span<const std::string_view> header_names();
+/// Names of the TCP control bits, least significant first: "fin" is bit 0.
+std::span<const std::string_view> tcp_flag_names();
 
 }  // namespace volley::packet

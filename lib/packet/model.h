@@ -21,16 +21,16 @@ struct Program {
     Value from = 0;  ///< the literal; increment and random: first value; decrement: start (its largest)
     Value to = 0;    ///< last value, inclusive
     Value step = 1;
-    std::uint64_t every = 1;            ///< packets that share a value before it advances
-    std::vector<Value> list;            ///< kind list
-    std::uint64_t seed = 1;             ///< kind random
+    std::uint64_t every = 1;                ///< packets that share a value before it advances
+    std::vector<Value> list;                ///< kind list
+    std::uint64_t seed = 1;                 ///< kind random
     std::optional<std::uint64_t> distinct;  ///< kind random: draw from this many values only
-    bool permute = false;               ///< kind random: every value once before any comes again
-    std::string nest;                   ///< "ipv4.src": advance once per full cycle of that field
-    std::string variable;               ///< kind variable: its name in PacketModel::variables
-    std::optional<Value> mask;          ///< applied last: only these bits are written, the others stay
-    int shift = 0;                      ///< left (positive) or right (negative), before the mask
-    Value add = 0;                      ///< added before the shift
+    bool permute = false;                   ///< kind random: every value once before any comes again
+    std::string nest;                       ///< "ipv4.src": advance once per full cycle of that field
+    std::string variable;                   ///< kind variable: its name in PacketModel::variables
+    std::optional<Value> mask;              ///< applied last: only these bits are written, the others stay
+    int shift = 0;                          ///< left (positive) or right (negative), before the mask
+    Value add = 0;                          ///< added before the shift
 
     bool operator==(const Program&) const = default;
     [[nodiscard]] bool constant() const { return kind == Kind::literal; }
@@ -46,7 +46,8 @@ struct FieldValue {
 struct HeaderModel {
     HeaderKind kind = HeaderKind::raw;
     std::vector<FieldValue> fields;
-    std::vector<std::pair<const FieldInfo*, std::vector<std::uint8_t>>> bytes;  ///< FieldType::bytes (options)
+    std::vector<std::pair<const FieldInfo*, std::vector<std::uint8_t>>>
+        bytes;                      ///< FieldType::bytes (options)
     std::vector<std::uint8_t> raw;  ///< kind raw: the bytes
     std::string pointer;            ///< JSON pointer in the configuration, for messages
     bool operator==(const HeaderModel&) const = default;
@@ -74,8 +75,9 @@ struct Payload {
 };
 
 struct PacketModel {
-    std::optional<SizeModel> frame_size;  ///< none: as long as headers and raw bytes are, padded to 60 when `pad`
-    bool pad = true;                      ///< zero-pad frames under 60 bytes without FCS, outside IP lengths
+    std::optional<SizeModel>
+        frame_size;   ///< none: as long as headers and raw bytes are, padded to 60 when `pad`
+    bool pad = true;  ///< zero-pad frames under 60 bytes without FCS, outside IP lengths
     Payload payload;
     std::vector<HeaderModel> headers;
     std::vector<std::pair<std::string, Program>> variables;
@@ -83,7 +85,8 @@ struct PacketModel {
     bool operator==(const PacketModel&) const = default;
 };
 
-/// What build() found wrong: where in the model, as the JSON pointer below the packet, and the text for the operator.
+/// What build() found wrong: where in the model, as the JSON pointer below the packet, and the text for the
+/// operator.
 struct Problem {
     std::string pointer;
     std::string text;

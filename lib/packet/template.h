@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -34,14 +35,18 @@ class PacketTemplate {
 
     /// Lengths without FCS of packets first..first+count-1. count ≤ max_burst.
     void lengths(std::uint64_t first, std::uint32_t count, std::uint16_t* out) const noexcept;
-    /// Makes frames[k], which already hold image(), packets first+k: writes the varying fields and their checksums.
-    /// Frames may have been stamped with any other index of this template before. count ≤ max_burst.
+    /// Makes frames[k], which already hold image(), packets first+k: writes the varying fields and their
+    /// checksums. Frames may have been stamped with any other index of this template before. count ≤
+    /// max_burst.
     void stamp(std::uint64_t first, std::uint32_t count, std::uint8_t* const* frames) const noexcept;
     /// Packet `index` complete into `frame` (at least longest() bytes). Returns its length without FCS.
     std::uint16_t write(std::uint64_t index, std::uint8_t* frame) const noexcept;
 };
 
-/// Compiles a model. Throws nothing but std::bad_alloc: all problems come back at once.
-std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(const PacketModel& model);
+/// Compiles a model. `port_mac` is the default source address of the outermost eth header (and arp sender).
+/// Throws nothing but std::bad_alloc: all problems come back at once, with pointers such as
+/// "/headers/2/ipv4/src".
+std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(
+    const PacketModel& model, std::optional<Value> port_mac = std::nullopt);
 
 }  // namespace volley::packet

@@ -1,0 +1,151 @@
+#include "packet/fields.h"
+
+#include <algorithm>
+#include <array>
+
+namespace volley::packet {
+namespace {
+
+using enum HeaderKind;
+using T = FieldType;
+
+constexpr std::array<std::string_view, header_kinds> names{"eth",  "vlan",  "mpls", "arp",  "ipv4",
+                                                           "ipv6", "udp",   "tcp",  "icmp", "icmpv6",
+                                                           "gre",  "vxlan", "gtpu", "raw"};
+constexpr std::array<HeaderKind, header_kinds> kinds{eth, vlan, mpls,   arp, ipv4,  ipv6, udp,
+                                                     tcp, icmp, icmpv6, gre, vxlan, gtpu, raw};
+
+constexpr std::array fields{
+    FieldInfo{eth, "dst", 0, 48, T::mac, "02:00:00:00:00:02; broadcast for arp, the group's for IP multicast",
+              "destination MAC address (IEEE 802.3 clause 3)"},
+    FieldInfo{eth, "src", 48, 48, T::mac, "the port's; 02:00:00:00:00:01 without a port",
+              "source MAC address (IEEE 802.3 clause 3)"},
+    FieldInfo{eth, "type", 96, 16, T::number,
+              "from the header that follows, else 0x88b5 (local experimental)",
+              "EtherType of the payload, behind the VLAN tags (IEEE 802.3 clause 3, IEEE 802)"},
+
+    FieldInfo{vlan, "tpid", 0, 16, T::number, "0x8100", "tag protocol identifier (IEEE 802.1Q clause 9)"},
+    FieldInfo{vlan, "pcp", 16, 3, T::number, "0", "priority code point (IEEE 802.1Q clause 9)"},
+    FieldInfo{vlan, "dei", 19, 1, T::number, "0", "drop eligible indicator (IEEE 802.1Q clause 9)"},
+    FieldInfo{vlan, "id", 20, 12, T::number, "1", "VLAN identifier (IEEE 802.1Q clause 9)"},
+
+    FieldInfo{mpls, "label", 0, 20, T::number, "16", "label; 0 to 15 are reserved (RFC 3032 section 2.1)"},
+    FieldInfo{mpls, "tc", 20, 3, T::number, "0", "traffic class (RFC 5462)"},
+    FieldInfo{mpls, "bottom", 23, 1, T::number, "1 on the last label of a stack, else 0",
+              "bottom of stack (RFC 3032 section 2.1)"},
+    FieldInfo{mpls, "ttl", 24, 8, T::number, "64", "time to live (RFC 3032 section 2.1)"},
+
+    FieldInfo{arp, "operation", 48, 16, T::number, "1", "1 request, 2 reply (RFC 826)"},
+    FieldInfo{arp, "sender_mac", 64, 48, T::mac, "as eth src", "sender hardware address (RFC 826)"},
+    FieldInfo{arp, "sender_ip", 112, 32, T::ipv4, "198.18.0.1", "sender protocol address (RFC 826)"},
+    FieldInfo{arp, "target_mac", 144, 48, T::mac, "00:00:00:00:00:00", "target hardware address (RFC 826)"},
+    FieldInfo{arp, "target_ip", 192, 32, T::ipv4, "198.19.0.1", "target protocol address (RFC 826)"},
+
+    FieldInfo{ipv4, "dscp", 8, 6, T::number, "0", "differentiated services code point (RFC 2474)"},
+    FieldInfo{ipv4, "ecn", 14, 2, T::number, "0", "explicit congestion notification (RFC 3168)"},
+    FieldInfo{ipv4, "total_length", 16, 16, T::number, "bytes from this header to the end, without padding",
+              "total length (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "id", 32, 16, T::number, "0", "identification (RFC 791 section 3.1, RFC 6864)"},
+    FieldInfo{ipv4, "flags", 48, 3, T::number, "0",
+              "2 do not fragment, 1 more fragments (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "fragment_offset", 51, 13, T::number, "0",
+              "offset in units of 8 bytes (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "ttl", 64, 8, T::number, "64", "time to live (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "protocol", 72, 8, T::number, "from the header that follows, else 253 (experimental)",
+              "protocol (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "checksum", 80, 16, T::number, "computed",
+              "header checksum (RFC 791 section 3.1, RFC 1071)"},
+    FieldInfo{ipv4, "src", 96, 32, T::ipv4, "198.18.0.1",
+              "source address (RFC 791; default from RFC 2544 C.2.2)"},
+    FieldInfo{ipv4, "dst", 128, 32, T::ipv4, "198.19.0.1",
+              "destination address (RFC 791; default from RFC 2544 C.2.2)"},
+    FieldInfo{ipv4, "options", 160, 0, T::bytes, "none",
+              "options, zero-padded to 4 bytes, at most 40; counted in ihl (RFC 791 section 3.1)"},
+
+    FieldInfo{ipv6, "traffic_class", 4, 8, T::number, "0", "traffic class (RFC 8200 section 7)"},
+    FieldInfo{ipv6, "flow_label", 12, 20, T::number, "0", "flow label (RFC 6437)"},
+    FieldInfo{ipv6, "payload_length", 32, 16, T::number, "bytes behind this header, without padding",
+              "payload length (RFC 8200 section 3)"},
+    FieldInfo{ipv6, "next_header", 48, 8, T::number,
+              "from the header that follows; before raw 253 (experimental), before nothing 59",
+              "next header (RFC 8200 section 3)"},
+    FieldInfo{ipv6, "hop_limit", 56, 8, T::number, "64", "hop limit (RFC 8200 section 3)"},
+    FieldInfo{ipv6, "src", 64, 128, T::ipv6, "2001:2::1", "source address (RFC 4291; default from RFC 5180)"},
+    FieldInfo{ipv6, "dst", 192, 128, T::ipv6, "2001:2:0:1::1",
+              "destination address (RFC 4291; default from RFC 5180)"},
+
+    FieldInfo{udp, "src", 0, 16, T::number, "1024", "source port (RFC 768)"},
+    FieldInfo{udp, "dst", 16, 16, T::number, "9 (discard); 4789 before vxlan, 2152 before gtpu",
+              "destination port (RFC 768)"},
+    FieldInfo{udp, "length", 32, 16, T::number, "bytes from this header to the end, without padding",
+              "length (RFC 768)"},
+    FieldInfo{udp, "checksum", 48, 16, T::number, "computed; 0 is sent as 0xffff",
+              "checksum, 0 for none over IPv4 (RFC 768, RFC 8200 section 8.1)"},
+
+    FieldInfo{tcp, "src", 0, 16, T::number, "1024", "source port (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "dst", 16, 16, T::number, "9 (discard)", "destination port (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "seq", 32, 32, T::number, "0", "sequence number (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "ack", 64, 32, T::number, "0", "acknowledgment number (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "flags", 103, 9, T::flags, "ack", "control bits (RFC 9293 section 3.1; ae RFC 9768)"},
+    FieldInfo{tcp, "window", 112, 16, T::number, "65535", "window (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "checksum", 128, 16, T::number, "computed", "checksum (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "urgent", 144, 16, T::number, "0", "urgent pointer (RFC 9293 section 3.1)"},
+    FieldInfo{
+        tcp, "options", 160, 0, T::bytes, "none",
+        "options, zero-padded to 4 bytes, at most 40; counted in the data offset (RFC 9293 section 3.1)"},
+
+    FieldInfo{icmp, "type", 0, 8, T::number, "8 (echo request)", "type (RFC 792)"},
+    FieldInfo{icmp, "code", 8, 8, T::number, "0", "code (RFC 792)"},
+    FieldInfo{icmp, "checksum", 16, 16, T::number, "computed", "checksum (RFC 792)"},
+    FieldInfo{icmp, "id", 32, 16, T::number, "0", "identifier of an echo (RFC 792)"},
+    FieldInfo{icmp, "seq", 48, 16, T::number, "0", "sequence number of an echo (RFC 792)"},
+
+    FieldInfo{icmpv6, "type", 0, 8, T::number, "128 (echo request)", "type (RFC 4443 section 2.1)"},
+    FieldInfo{icmpv6, "code", 8, 8, T::number, "0", "code (RFC 4443 section 2.1)"},
+    FieldInfo{icmpv6, "checksum", 16, 16, T::number, "computed", "checksum (RFC 4443 section 2.3)"},
+    FieldInfo{icmpv6, "id", 32, 16, T::number, "0", "identifier of an echo (RFC 4443 section 4.1)"},
+    FieldInfo{icmpv6, "seq", 48, 16, T::number, "0", "sequence number of an echo (RFC 4443 section 4.1)"},
+
+    FieldInfo{gre, "protocol", 16, 16, T::number, "from the header that follows, else 0x88b5",
+              "EtherType of the payload (RFC 2784 section 2.4)"},
+    FieldInfo{gre, "key", 32, 32, T::number, "absent: the header has no key", "key (RFC 2890 section 2.1)"},
+
+    FieldInfo{vxlan, "vni", 32, 24, T::number, "1", "VXLAN network identifier (RFC 7348 section 5)"},
+
+    FieldInfo{gtpu, "teid", 32, 32, T::number, "1",
+              "tunnel endpoint identifier (3GPP TS 29.281 section 5.1)"},
+};
+
+constexpr std::array<std::string_view, 9> flag_names{"fin", "syn", "rst", "psh", "ack",
+                                                     "urg", "ece", "cwr", "ae"};
+
+}  // namespace
+
+std::span<const FieldInfo> all_fields() {
+    return fields;
+}
+
+const FieldInfo* find_field(HeaderKind header, std::string_view name) {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&](const FieldInfo& f) { return f.header == header && f.name == name; });
+    return found == fields.end() ? nullptr : &*found;
+}
+
+std::string_view name_of(HeaderKind kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
+
+const HeaderKind* find_header(std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? nullptr : &kinds[static_cast<std::size_t>(found - names.begin())];
+}
+
+std::span<const std::string_view> header_names() {
+    return names;
+}
+
+std::span<const std::string_view> tcp_flag_names() {
+    return flag_names;
+}
+
+}  // namespace volley::packet
