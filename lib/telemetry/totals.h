@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace volley::telemetry {
+
+/// Every counter of the program at one instant: absolute values that only go up since the process started, no
+/// rates, nothing relative to a run. The stats lcore fills it through Source and subtracts. What a part does
+/// not have is an empty optional. Packets and bytes of TX are those that tx_burst accepted; `bytes` is the
+/// sum of pkt_len (no FCS).
+
+struct TxCount {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct Link {
+    bool up = false;
+    std::uint64_t speed_bps = 0;  ///< 0: unknown
+    std::string reason;           ///< why it is down or what is waited for; empty when all is well
+    std::uint64_t since_ns = 0;   ///< CLOCK_REALTIME of the last change
+};
+
+struct PortTx {
+    std::uint64_t packets = 0;  ///< accepted by tx_burst: the sum over the port's queues
+    std::uint64_t bytes = 0;
+    std::uint64_t errors = 0;  ///< oerrors of the device
+    std::uint64_t unsent = 0;  ///< accepted, but given up at the drain deadline
+    bool stalled = false;      ///< packets wait and the device took none for 1 s
+};
+
+struct PortRx {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t no_mbuf = 0;
+    std::uint64_t unmatched = 0;  ///< received, but not of our streams
+};
+
+struct NamedCount {
+    std::string name;
+    std::uint64_t count = 0;
+};
+
+struct PortTotals {
+    std::string name;
+    std::string device;
+    std::string driver;
+    std::string tx_path;
+    Link link;
+    std::optional<int> numa_node;
+    std::optional<PortTx> tx;
+    std::optional<PortRx> rx;
+    std::vector<NamedCount> xstats;  ///< as the device names them; zeros may be left out
+};
+
+struct QueueTotals {
+    std::string port;
+    std::uint32_t queue = 0;
+    std::uint32_t lcore = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t tx_burst_calls = 0;
+    std::uint64_t tail_writes = 0;
+    std::uint64_t backpressure_packets = 0;  ///< offered, not accepted, and offered again
+};
+
+struct RingTotals {
+    std::uint64_t occupancy = 0;  ///< gauge, in TemplateBursts
+    std::uint64_t capacity = 0;
+    std::uint64_t empty_polls = 0;
+};
+
+struct PoolTotals {
+    std::uint64_t free = 0;  ///< gauge, in mbufs
+    std::uint64_t size = 0;
+};
+
+struct WorkerTotals {
+    std::string name;  ///< "tx-3"
+    std::uint32_t lcore = 0;
+    std::string role;  ///< "tx", "dispatch", "rx", "stats"
+    std::optional<TxCount> tx;
+    std::uint64_t busy_cycles = 0;   ///< TSC cycles of turns that found work
+    std::uint64_t total_cycles = 0;  ///< TSC cycles of all turns
+    std::optional<RingTotals> ring;
+    std::optional<PoolTotals> mempool;
+    std::uint64_t heartbeat = 0;  ///< turns of the worker's loop
+};
+
+struct StreamTotals {
+    std::string name;
+    std::string port;
+    /// "waiting", "running", "paused", "finished", "disabled", "removed". Samples of the achieved rate are
+    /// taken between two ticks that both say "running"; a "removed" stream without packets in this run is
+    /// left out.
+    std::string state;
+    TxCount tx;
+    std::optional<Rational> target_pps;  ///< none for "max"
+    /// Packets that the configured rate made due by monotonic_ns: reckoned from rate, start and count on
+    /// CLOCK_MONOTONIC, not from what the lanes emitted, else a lane that slips or a clock that errs goes
+    /// unseen.
+    std::optional<std::uint64_t> due_packets;
+    /// Bursts by how late they were submitted, index as in LatenessBuckets; may be shorter, the rest is 0.
+    std::vector<std::uint64_t> lateness;
+};
+
+struct Totals {
+    std::uint64_t time_unix_ns = 0;  ///< CLOCK_REALTIME; filled by the stats loop before collect()
+    std::uint64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC; filled by the stats loop before collect()
+    std::string state;               ///< of the daemon: "running", "draining", ...
+    std::string run_id;
+    std::uint64_t generation = 0;
+    std::vector<std::string> warnings;
+    /// CLOCK_MONOTONIC of the schedule's zero and of the end of traffic. They bound the time that the means
+    /// of a run are taken over, so waiting for packets in flight lowers none. Absent: the base line, and now.
+    std::optional<std::uint64_t> run_started_ns;
+    std::optional<std::uint64_t> run_ended_ns;
+    std::vector<PortTotals> ports;
+    std::vector<QueueTotals> queues;
+    std::vector<WorkerTotals> workers;
+    std::vector<StreamTotals>
+        streams;  ///< the whole stream table, also what a reload removed: sums must agree
+};
+
+/// Whoever holds ports and workers. Called on the stats lcore only, so it may be the one reader of NIC
+/// registers.
+class Source {
+  public:
+    virtual ~Source() = default;
+    /// Fills a fresh Totals. It must not wait: it delays every sink.
+    virtual void collect(Totals& out) = 0;
+};
+
+}  // namespace volley::telemetry
