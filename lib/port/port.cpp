@@ -1,0 +1,256 @@
+#include "port/port.h"
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <regex>
+#include <set>
+
+#include "dpdk/error.h"
+
+namespace volley::port {
+namespace {
+
+std::string before_comma(const std::string& device) { return device.substr(0, device.find(',')); }
+
+std::set<std::uint16_t> present_ports() {
+    std::set<std::uint16_t> out;
+    for (std::uint64_t id = rte_eth_find_next(0); id < RTE_MAX_ETHPORTS;
+         id = rte_eth_find_next(static_cast<std::uint16_t>(id + 1))) {
+        out.insert(static_cast<std::uint16_t>(id));
+    }
+    return out;
+}
+
+// The operator's next step when a device of that kind does not come up.
+std::string probe_hint(const std::string& device) {
+    if (is_pci_address(device)) return "bind the NIC to vfio-pci (dpdk-devbind.py --status shows it)";
+    if (device.starts_with("net_af_packet")) {
+        return "net_af_packet needs iface=NAME of an existing interface and CAP_NET_RAW";
+    }
+    if (device.starts_with("net_af_xdp")) return "net_af_xdp needs iface=NAME of an existing interface and root";
+    if (device.starts_with("net_tap")) return "net_tap needs CAP_NET_ADMIN and /dev/net/tun";
+    if (device.starts_with("net_pcap")) {
+        return "net_pcap needs tx_pcap=FILE in a writable folder, or iface=NAME of an existing interface";
+    }
+    return "a device is a PCI address or a virtual one such as \"net_null0\", \"net_ring0\", "
+           "\"net_pcap0,tx_pcap=out.pcap\" or \"net_af_packet0,iface=eth1\"";
+}
+
+std::string queue_hint(const std::string& driver) {
+    if (driver == "net_af_packet") return "add qpairs=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_ring") return "a net_ring has as many queues as lcores; take lcores from tx.lcores";
+    if (driver == "net_pcap") return "repeat tx_pcap=FILE once a queue in the device's arguments, or use one tx lcore";
+    if (driver == "net_virtio_user") return "add queues=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_af_xdp") return "add queue_count=N to the device's arguments, or take lcores from tx.lcores";
+    return "take lcores from tx.lcores";
+}
+
+}  // namespace
+
+bool is_pci_address(const std::string& device) {
+    static const std::regex address("([0-9a-fA-F]{1,8}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}\\.[0-7](,.*)?");
+    return std::regex_match(device, address);
+}
+
+std::vector<std::string> pci_devices(const std::vector<config::Port>& ports) {
+    std::vector<std::string> out;
+    for (const config::Port& port : ports) {
+        if (is_pci_address(port.device)) out.push_back(port.device);
+    }
+    return out;
+}
+
+Port::Port(const config::Port& settings) : settings_(settings) {
+    probe();
+    rte_eth_dev_info info{};
+    int code = rte_eth_dev_info_get(id_.value, &info);
+    if (code != 0) throw dpdk::Error("reading what port " + name() + " can do", code);
+    driver_ = info.driver_name != nullptr ? info.driver_name : "unknown";
+    socket_ = std::max(rte_eth_dev_socket_id(id_.value), 0);  // SOCKET_ID_ANY: any node is as good
+    rte_ether_addr address{};
+    if (rte_eth_macaddr_get(id_.value, &address) == 0) {
+        for (const std::uint8_t byte : address.addr_bytes) mac_ = (mac_ << 8) | byte;
+    }
+    if (settings_.mac) {
+        mac_ = static_cast<std::uint64_t>(*settings_.mac);
+        for (std::size_t i = 0; i < 6; ++i) address.addr_bytes[i] = static_cast<std::uint8_t>(mac_ >> (40 - 8 * i));
+        code = rte_eth_dev_default_mac_addr_set(id_.value, &address);
+        if (code != 0 && code != -ENOTSUP) {
+            throw dpdk::Error("setting the MAC address of port " + name(), code, "remove \"mac\" from the port");
+        }
+    }
+}
+
+Port::~Port() {
+    stop();
+    rte_eth_dev_info info{};
+    if (probed_here_ && rte_eth_dev_info_get(id_.value, &info) == 0) {
+        rte_dev_remove(info.device);  // closes the ethdev and takes the virtual device away, so it can come again
+    } else {
+        rte_eth_dev_close(id_.value);
+    }
+    if (rx_pool_ != nullptr) rte_mempool_free(rx_pool_);
+}
+
+// A device may be there already (PCI, named to the EAL) or come with this probe; a plugin's vdev may bring an ethdev of
+// another name, so the port is what was not there before.
+void Port::probe() {
+    device_name_ = before_comma(settings_.device);
+    std::uint16_t id = 0;
+    if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id) != 0) {
+        const std::set<std::uint16_t> before = present_ports();
+        const int code = rte_dev_probe(settings_.device.c_str());
+        std::vector<std::uint16_t> fresh;
+        for (const std::uint16_t candidate : present_ports()) {
+            if (!before.contains(candidate)) fresh.push_back(candidate);
+        }
+        if (code != 0 || fresh.empty()) {
+            throw dpdk::Error("probing device \"" + settings_.device + "\" of port " + name(),
+                              code != 0 ? code : ENODEV, probe_hint(settings_.device));
+        }
+        id = fresh.front();
+        probed_here_ = true;
+    }
+    id_ = PortId{id};
+}
+
+void Port::configure_queues() {
+    const auto queues = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->lcores.size() : 0);
+    rte_eth_dev_info info{};
+    int code = rte_eth_dev_info_get(id_.value, &info);
+    if (code != 0) throw dpdk::Error("reading what port " + name() + " can do", code);
+    if (queues > info.max_tx_queues) {
+        throw dpdk::Error("port " + name() + ": " + std::to_string(queues) + " tx lcores, but " + driver_ + " has " +
+                              std::to_string(info.max_tx_queues) + " TX queues",
+                          EINVAL, queue_hint(driver_));
+    }
+    // net_tap refuses unequal queue counts; nobody receives from these queues yet, so they get the smallest pool.
+    const std::uint16_t rx_queues = driver_ == "net_tap" ? queues : std::uint16_t{0};
+    rte_eth_conf conf{};
+    code = rte_eth_dev_configure(id_.value, rx_queues, queues, &conf);
+    if (code != 0) throw dpdk::Error("configuring port " + name(), code, queue_hint(driver_));
+    std::uint16_t rx_descriptors = 64;
+    std::uint16_t tx_descriptors = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->descriptors : 64);
+    code = rte_eth_dev_adjust_nb_rx_tx_desc(id_.value, &rx_descriptors, &tx_descriptors);
+    if (code != 0) throw dpdk::Error("sizing the rings of port " + name(), code, "change tx.descriptors");
+    rte_eth_txconf tx = info.default_txconf;
+    tx.offloads = 0;
+    for (std::uint16_t q = 0; q < queues; ++q) {
+        code = rte_eth_tx_queue_setup(id_.value, q, tx_descriptors, static_cast<unsigned>(socket_), &tx);
+        if (code != 0) {
+            throw dpdk::Error("setting up TX queue " + std::to_string(q) + " of port " + name(), code,
+                              queue_hint(driver_));
+        }
+    }
+    for (std::uint16_t q = 0; q < rx_queues; ++q) {
+        if (rx_pool_ == nullptr) {
+            const std::string pool = "rx_" + std::to_string(id_.value);
+            rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, socket_);
+            if (rx_pool_ == nullptr) throw dpdk::Error("creating mempool " + pool, rte_errno, "raise eal.memory_mib");
+        }
+        code = rte_eth_rx_queue_setup(id_.value, q, rx_descriptors, static_cast<unsigned>(socket_), nullptr, rx_pool_);
+        if (code != 0) throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code);
+    }
+}
+
+// An MTU counts the payload of an untagged frame; the device's own overhead says how much more a frame may have.
+void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_stream) {
+    rte_eth_dev_info info{};
+    if (rte_eth_dev_info_get(id_.value, &info) != 0) return;
+    const std::uint32_t with_fcs = longest_frame + fcs_bytes;
+    const std::uint32_t limit = info.max_rx_pktlen;  // 0 and very large values: the device does not say
+    if (limit >= 64 && limit < 65536 && with_fcs > limit && longest_frame > limit) {
+        throw dpdk::Error("stream " + longest_stream + " sends frames of " + std::to_string(with_fcs) +
+                              " bytes, but port " + name() + " (" + driver_ + ") takes at most " +
+                              std::to_string(limit),
+                          EMSGSIZE, "lower its frame_size");
+    }
+    std::uint32_t mtu = settings_.mtu.value_or(0);
+    if (mtu == 0 && with_fcs > 1518) mtu = longest_frame - 14;
+    if (mtu == 0) return;
+    if (info.max_mtu != 0 && mtu > info.max_mtu) {
+        const std::string who = settings_.mtu ? "the configured mtu " + std::to_string(mtu)
+                                              : "stream " + longest_stream + " needs an MTU of " + std::to_string(mtu);
+        throw dpdk::Error(who + ", but port " + name() + " (" + driver_ + ") takes " + std::to_string(info.min_mtu) +
+                              " to " + std::to_string(info.max_mtu),
+                          EMSGSIZE, "lower it or the stream's frame_size");
+    }
+    const int code = rte_eth_dev_set_mtu(id_.value, static_cast<std::uint16_t>(mtu));
+    if (code != 0 && code != -ENOTSUP) {
+        throw dpdk::Error("setting MTU " + std::to_string(mtu) + " on port " + name(), code,
+                          "raise the interface's own MTU first, or lower the frame size");
+    }
+}
+
+void Port::start(std::uint32_t longest_frame, const std::string& longest_stream) {
+    configure_queues();
+    set_mtu(longest_frame, longest_stream);
+    const int code = rte_eth_dev_start(id_.value);
+    if (code != 0) throw dpdk::Error("starting port " + name(), code, probe_hint(settings_.device));
+    started_ = true;
+    if (settings_.promiscuous) rte_eth_promiscuous_enable(id_.value);  // not every virtual device has it
+    if (driver_ == "net_ixgbe") {
+        // Both fast paths cut a burst into chunks of tx_rs_thresh, 32, and write the tail once a chunk.
+        packets_per_tail_write_ = 32;
+    }
+}
+
+void Port::stop() noexcept {
+    if (!started_) return;
+    started_ = false;
+    rte_eth_dev_stop(id_.value);
+}
+
+std::string Port::mac_text() const {
+    std::array<char, 18> text{};
+    std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", static_cast<unsigned>(mac_ >> 40) & 0xff,
+                  static_cast<unsigned>(mac_ >> 32) & 0xff, static_cast<unsigned>(mac_ >> 24) & 0xff,
+                  static_cast<unsigned>(mac_ >> 16) & 0xff, static_cast<unsigned>(mac_ >> 8) & 0xff,
+                  static_cast<unsigned>(mac_) & 0xff);
+    return text.data();
+}
+
+Link Port::link() const {
+    rte_eth_link link{};
+    if (rte_eth_link_get_nowait(id_.value, &link) != 0) return {};
+    Link out;
+    out.up = link.link_status == RTE_ETH_LINK_UP;
+    if (out.up && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN && link.link_speed != RTE_ETH_SPEED_NUM_NONE) {
+        out.speed_bps = static_cast<std::uint64_t>(link.link_speed) * 1'000'000;
+    }
+    return out;
+}
+
+Statistics Port::read_statistics() const {
+    const std::lock_guard lock(statistics_mutex_);
+    rte_eth_stats stats{};
+    if (rte_eth_stats_get(id_.value, &stats) != 0) return {};
+    return {stats.opackets, stats.obytes,  stats.oerrors, stats.ipackets,
+            stats.ibytes,   stats.imissed, stats.ierrors, stats.rx_nombuf};
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Port::read_xstats() const {
+    const std::lock_guard lock(statistics_mutex_);
+    const int n = rte_eth_xstats_get_names(id_.value, nullptr, 0);
+    if (n <= 0) return {};
+    std::vector<rte_eth_xstat_name> names(static_cast<std::size_t>(n));
+    std::vector<rte_eth_xstat> values(static_cast<std::size_t>(n));
+    const auto size = static_cast<unsigned>(n);
+    if (rte_eth_xstats_get_names(id_.value, names.data(), size) != n ||
+        rte_eth_xstats_get(id_.value, values.data(), size) != n) {
+        return {};
+    }
+    std::vector<std::pair<std::string, std::uint64_t>> out;
+    for (const rte_eth_xstat& value : values) {
+        if (value.value != 0) out.emplace_back(names[value.id].name, value.value);
+    }
+    return out;
+}
+
+}  // namespace volley::port

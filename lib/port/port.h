@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "config/model.h"
+
+struct rte_mempool;
+
+namespace volley::port {
+
+/// What the kernel or the NIC says of the link.
+struct Link {
+    bool up = false;
+    std::uint64_t speed_bps = 0;  ///< 0: unknown
+};
+
+/// One reading of the port's counters, absolute since the port was started by the device's own account.
+struct Statistics {
+    std::uint64_t tx_packets = 0;
+    std::uint64_t tx_bytes = 0;
+    std::uint64_t tx_errors = 0;
+    std::uint64_t rx_packets = 0;
+    std::uint64_t rx_bytes = 0;
+    std::uint64_t rx_missed = 0;
+    std::uint64_t rx_errors = 0;
+    std::uint64_t rx_no_mbuf = 0;
+};
+
+/// An Ethernet port of DPDK from probe to close: found by its device text, configured with one TX queue a worker,
+/// started, stopped and closed in that order. Control owns it; the data path knows only its PortId.
+class Port {
+  public:
+    /// Probes the device ("0000:03:00.0", or a vdev such as "net_null0,copy=0"), which may already be there.
+    /// Throws dpdk::Error with the next step.
+    explicit Port(const config::Port& settings);
+    ~Port();
+    Port(const Port&) = delete;
+    Port& operator=(const Port&) = delete;
+
+    /// Configures queues and starts the port. longest_frame: of all templates, without FCS; longest_stream names its
+    /// stream for the message when the device cannot carry it. Throws dpdk::Error.
+    void start(std::uint32_t longest_frame, const std::string& longest_stream);
+    /// Stops the port; the PMD gives back the mbufs that it holds. Safe when not started.
+    void stop() noexcept;
+
+    [[nodiscard]] PortId id() const noexcept { return id_; }
+    [[nodiscard]] const std::string& name() const noexcept { return settings_.name; }
+    [[nodiscard]] const config::Port& settings() const noexcept { return settings_; }
+    [[nodiscard]] const std::string& driver() const noexcept { return driver_; }
+    /// Which transmit function the driver uses, where that is known; "default" otherwise.
+    [[nodiscard]] const std::string& tx_path() const noexcept { return tx_path_; }
+    [[nodiscard]] int socket() const noexcept { return socket_; }
+    /// Packets that one tail write can carry in one tx_burst call; 0: the whole call is one.
+    [[nodiscard]] std::uint32_t packets_per_tail_write() const noexcept { return packets_per_tail_write_; }
+    [[nodiscard]] std::string mac_text() const;
+    [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
+
+    [[nodiscard]] Link link() const;
+    /// Any thread; readings are serialised, for some devices keep 64-bit totals of read-to-clear registers.
+    [[nodiscard]] Statistics read_statistics() const;
+    /// Non-zero extended statistics by name.
+    [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> read_xstats() const;
+
+  private:
+    void probe();
+    void configure_queues();
+    void set_mtu(std::uint32_t longest_frame, const std::string& longest_stream);
+
+    config::Port settings_;
+    PortId id_{};
+    std::string driver_;
+    std::string tx_path_ = "default";
+    std::string device_name_;
+    int socket_ = 0;
+    std::uint64_t mac_ = 0;
+    std::uint32_t packets_per_tail_write_ = 0;
+    bool probed_here_ = false;  ///< not by the EAL at its start: this object takes it away again
+    bool started_ = false;
+    rte_mempool* rx_pool_ = nullptr;
+    mutable std::mutex statistics_mutex_;
+};
+
+/// PCI addresses among the configured devices, as the EAL's -a wants them.
+std::vector<std::string> pci_devices(const std::vector<config::Port>& ports);
+/// True for "0000:03:00.0" and "03:00.0", with or without device arguments after a comma.
+bool is_pci_address(const std::string& device);
+
+}  // namespace volley::port

@@ -1,0 +1,51 @@
+#include "worker/lane.h"
+
+#include <algorithm>
+
+namespace volley::worker {
+
+void Lane::adopt(Tsc now) noexcept {
+    const Offer offer = *offer_.load(std::memory_order_acquire);
+    offer_.store(nullptr, std::memory_order_relaxed);
+    if (offer.schedule != nullptr) offer.schedule->adopt(schedule_, now);
+    schedule_ = offer.schedule;
+    emitted_before_.store(emitted_.get(), std::memory_order_relaxed);
+    finished_.store(schedule_ == nullptr, std::memory_order_relaxed);
+    next_due_.set(schedule_ == nullptr ? ~Tsc{0} : schedule_->next_due(now));
+    adopted_.store(offer.generation, std::memory_order_release);  // acquired by adopted()
+}
+
+// Bursts at max that may wait in the ring: what the worker sends in one horizon at its measured rate, so that a live
+// change of a slow port acts as soon as that of a fast one.
+std::uint32_t Lane::allowed_ahead(Tsc now, std::uint64_t done) noexcept {
+    if (now - measured_at_ >= horizon_) {
+        const std::uint64_t sent = done - measured_done_;
+        const std::uint64_t in_horizon = sent * horizon_ / std::max<Tsc>(now - measured_at_, 1);
+        ahead_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(in_horizon, 2, most_ahead_));
+        measured_at_ = now;
+        measured_done_ = done;
+    }
+    return ahead_;
+}
+
+bool Lane::emit(Tsc now) noexcept {
+    const std::uint64_t done = done_.get();
+    const auto waiting = static_cast<std::uint32_t>(emitted_.get() - done);
+    std::uint32_t at_max = 0;
+    if (schedule_->has_max()) {
+        const std::uint32_t ahead = allowed_ahead(now, done);
+        at_max = waiting * 2 <= ahead ? ahead - waiting : 0;
+    }
+    const auto room = std::min<std::uint32_t>(ring_.room(), static_cast<std::uint32_t>(out_.size()));
+    const std::uint32_t n = schedule_->fill(now, now + horizon_, room, at_max, out_.data());
+    if (n != 0) {
+        ring_.push(out_.data(), n);
+        emitted_.add(n);
+    }
+    const Tsc due = schedule_->next_due(now);
+    next_due_.set(due);
+    if (due == ~Tsc{0}) finished_.store(true, std::memory_order_release);  // acquired by finished()
+    return n != 0;
+}
+
+}  // namespace volley::worker

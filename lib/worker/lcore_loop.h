@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "base/counter.h"
+#include "base/ids.h"
+#include "worker/lane.h"
+#include "worker/tx_worker.h"
+
+namespace volley::worker {
+
+/// What one data path lcore does for ever: turn the lanes that it dispatches and the workers that it drives, each in
+/// turn, until control says stop. Nothing in run() allocates, locks, logs or throws.
+class LcoreLoop {
+  public:
+    /// yield: another lcore shares this one's CPU, so an idle turn gives the CPU away.
+    LcoreLoop(LcoreId lcore, bool yield) : lcore_(lcore), yield_(yield) {}
+
+    /// Before launch only.
+    void add(Lane& lane) { lanes_.push_back(&lane); }
+    void add(TxWorker& worker) { workers_.push_back(&worker); }
+
+    [[nodiscard]] LcoreId lcore() const noexcept { return lcore_; }
+    [[nodiscard]] bool dispatches() const noexcept { return !lanes_.empty(); }
+    [[nodiscard]] const std::vector<Lane*>& lanes() const noexcept { return lanes_; }
+
+    void run() noexcept;
+
+    /// Control. The release is acquired by run().
+    void stop() noexcept { stop_.store(true, std::memory_order_release); }
+    /// Control. Acquires everything that run() wrote.
+    [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+
+    /// Turns of the loop: moves as long as the lcore lives. Writer: the lcore. Readers: stats lcore, watchdog.
+    [[nodiscard]] const Counter& heartbeat() const noexcept { return heartbeat_; }
+    /// TSC ticks of turns in which a dispatched lane emitted something.
+    [[nodiscard]] const Counter& dispatch_busy() const noexcept { return dispatch_busy_; }
+    [[nodiscard]] const Counter& dispatch_idle_turns() const noexcept { return dispatch_idle_turns_; }
+
+  private:
+    const LcoreId lcore_;
+    const bool yield_;
+    std::vector<Lane*> lanes_;
+    std::vector<TxWorker*> workers_;
+    alignas(cache_line) std::atomic<bool> stop_{false};  ///< written by control
+    alignas(cache_line) Counter heartbeat_;              ///< this line: written by the lcore
+    Counter dispatch_busy_;
+    Counter dispatch_idle_turns_;
+    std::atomic<bool> ended_{false};
+};
+
+}  // namespace volley::worker

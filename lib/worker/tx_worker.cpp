@@ -1,0 +1,92 @@
+#include "worker/tx_worker.h"
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "worker/stamp.h"
+#include "worker/tsan.h"
+
+namespace volley::worker {
+
+TxWorker::TxWorker(const Settings& settings, TxPool& pool, BurstRing& ring) noexcept
+    : settings_(settings), pool_(pool), ring_(ring), id_offset_(content_id_offset()), second_(tsc_hz()) {}
+
+std::uint32_t TxWorker::discard_pending() noexcept {
+    const std::uint32_t count = batch_.pending();
+    rte_pktmbuf_free_bulk(batch_.mbufs(), count);
+    batch_ = {};
+    next_ = have_ = 0;
+    return count;
+}
+
+void TxWorker::watch_progress(std::uint32_t sent, Tsc now) noexcept {
+    if (sent != 0 || last_progress_ == 0) {
+        last_progress_ = sent == batch_.pending() ? 0 : now;
+        if (counters_.stalled.get() != 0 && sent != 0) counters_.stalled.set(0);
+    } else if (now - last_progress_ > second_) {
+        counters_.stalled.set(1);
+    }
+}
+
+bool TxWorker::add(const traffic::TemplateBurst& burst) noexcept {
+    const TxBatch::Places places = batch_.places(burst.count);
+    if (!stamp(burst, pool_.get(), id_offset_, places.mbufs, places.lengths)) return false;
+    batch_.commit(burst.count, burst.packet->fixed_length(), burst.due, rows_.row(burst.stream));
+    return true;
+}
+
+bool TxWorker::refill() noexcept {
+    next_ = 0;
+    have_ = ring_.pull(hand_.data(), static_cast<unsigned>(hand_.size()));
+    return have_ != 0;
+}
+
+// Never early: a batch waits for its threshold only as long as a further burst falls due within the flush timeout.
+bool TxWorker::flush_due(Tsc now) noexcept {
+    const Tsc deadline = batch_.first_due() + settings_.flush_timeout;
+    if (now >= deadline) return true;
+    const Tsc next = next_ < have_ ? hand_[next_].due : feed_->next_due();
+    return next > deadline;
+}
+
+// One tx_burst call, and so one tail write for each chunk of packets_per_tail_write. False when not all were taken:
+// the rest stays pending and is offered again in the next turn.
+bool TxWorker::send(Tsc now) noexcept {
+    const std::uint32_t offered = batch_.pending();
+    tsan_release_mbufs();
+    const std::uint32_t sent = rte_eth_tx_burst(settings_.port.value, settings_.queue.value, batch_.mbufs(),
+                                                static_cast<std::uint16_t>(offered));
+    const std::uint32_t chunk = settings_.packets_per_tail_write;
+    counters_.calls.add(1);
+    counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk : static_cast<std::uint32_t>(sent != 0));
+    watch_progress(sent, now);
+    bursts_done_.add(batch_.accept(sent, now, counters_));
+    if (sent == offered) return true;
+    counters_.backpressure_packets.add(offered - sent);
+    return false;
+}
+
+bool TxWorker::turn(Tsc now) noexcept {
+    if (inline_) feed_->turn(now);
+    if (next_ == have_ && !refill() && batch_.pending() == 0) {
+        counters_.empty_polls.add(1);
+        return false;
+    }
+    bool worked = false;
+    while (next_ < have_) {
+        const traffic::TemplateBurst& burst = hand_[next_];
+        if (burst.due > now || !batch_.has_room(burst.count) || !add(burst)) break;
+        ++next_;
+        worked = true;
+        if (batch_.pending() >= settings_.flush_threshold && !send(now)) return true;
+    }
+    if (batch_.pending() == 0) return worked;
+    if (next_ == have_ && refill() && hand_[0].due <= now && batch_.has_room(hand_[0].count)) return true;
+    if (batch_.pending() >= settings_.flush_threshold || flush_due(now)) {
+        send(now);
+        worked = true;
+    }
+    return worked;
+}
+
+}  // namespace volley::worker

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/ids.h"
+#include "base/tsc.h"
+#include "worker/counters.h"
+#include "worker/lane.h"
+#include "worker/tx_batch.h"
+#include "worker/tx_pool.h"
+
+namespace volley::worker {
+
+/// Drives one TX queue: pulls due bursts from its ring, stamps them into its own mbufs, submits them in batches.
+/// turn() is called by one lcore; counters are read by the stats lcore.
+class TxWorker {
+  public:
+    struct Settings {
+        PortId port;
+        QueueId queue;
+        std::uint32_t flush_threshold = 32;       ///< packets
+        Tsc flush_timeout = 0;                    ///< ticks
+        std::uint32_t packets_per_tail_write = 0; ///< 0: one tail write a call, whatever it carries
+    };
+
+    /// lane: turned by this worker (inline dispatch), or nullptr when a dispatcher turns it; it must outlive the worker.
+    TxWorker(const Settings& settings, TxPool& pool, BurstRing& ring) noexcept;
+    /// Inline dispatch: this worker turns the lane too. feed: the lane in either case, for its next due tick.
+    void attach(Lane& feed, bool inline_dispatch) noexcept {
+        feed_ = &feed;
+        inline_ = inline_dispatch;
+    }
+
+    /// One turn of the hot loop at tick `now`. True when it did any work.
+    bool turn(Tsc now) noexcept;
+
+    [[nodiscard]] const TxCounters& counters() const noexcept { return counters_; }
+    [[nodiscard]] TxCounters& counters() noexcept { return counters_; }
+    [[nodiscard]] StreamRows& rows() noexcept { return rows_; }
+    [[nodiscard]] const StreamRows& rows() const noexcept { return rows_; }
+    [[nodiscard]] const BurstRing& ring() const noexcept { return ring_; }
+    [[nodiscard]] const TxPool& pool() const noexcept { return pool_; }
+    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+    /// Bursts of which every packet was accepted by the NIC. Writer: this worker. Readers: its lane and control.
+    [[nodiscard]] const Counter& bursts_done() const noexcept { return bursts_done_; }
+    /// Control, after the worker's lcore has ended: gives back what is still pending. Returns how many packets.
+    std::uint32_t discard_pending() noexcept;
+
+  private:
+    bool refill() noexcept;
+    bool add(const traffic::TemplateBurst& burst) noexcept;
+    bool flush_due(Tsc now) noexcept;
+    bool send(Tsc now) noexcept;
+    void watch_progress(std::uint32_t sent, Tsc now) noexcept;
+
+    const Settings settings_;
+    TxPool& pool_;
+    BurstRing& ring_;
+    Lane* feed_ = nullptr;
+    bool inline_ = false;
+    int id_offset_;
+    const Tsc second_;
+
+    std::array<traffic::TemplateBurst, 32> hand_;  ///< pulled and not yet due, or due and without room
+    std::uint32_t next_ = 0;
+    std::uint32_t have_ = 0;
+    Tsc last_progress_ = 0;
+    TxBatch batch_;
+
+    alignas(cache_line) Counter bursts_done_;
+    TxCounters counters_;
+    StreamRows rows_;
+};
+
+}  // namespace volley::worker
