@@ -1,0 +1,180 @@
+#include <cmath>
+
+#include "telemetry/json_writer.h"
+#include "telemetry/render.h"
+
+namespace volley::telemetry {
+namespace {
+
+// A measured rate is not known to more than a thousandth; a rate below 1 keeps all its digits.
+std::optional<double> measured(const std::optional<double>& rate) {
+    if (!rate || std::abs(*rate) < 1 || std::abs(*rate) > 1e12) return rate;
+    return std::round(*rate * 1000) / 1000;
+}
+
+std::optional<std::string_view> text(const std::string& maybe) {
+    return maybe.empty() ? std::nullopt : std::optional<std::string_view>(maybe);
+}
+
+void write_rates(JsonWriter& json, const Rates& rates) {
+    json.member("pps", measured(rates.pps));
+    json.member("l2_bps", measured(rates.l2_bps));
+    json.member("l1_bps", measured(rates.l1_bps));
+}
+
+void write_port_traffic(JsonWriter& json, const Traffic& traffic) {
+    json.member("packets", traffic.packets)
+        .member("bytes", traffic.bytes)
+        .member("l2_bytes", traffic.l2_bytes);
+    write_rates(json, traffic.rates);
+}
+
+void write(JsonWriter& json, const PortView& port) {
+    json.begin_object();
+    json.member("name", port.name).member("device", port.device).member("driver", port.driver);
+    json.member("tx_path", text(port.tx_path));
+    json.key("link").begin_object().member("up", port.link.up);
+    json.key("speed_bps");
+    port.link.speed_bps == 0 ? json.null() : json.value(port.link.speed_bps);
+    json.member("reason", text(port.link.reason)).member("since_ns", port.link.since_ns).end_object();
+    json.member("numa_node", port.numa_node);
+    json.key("tx");
+    if (port.tx) {
+        json.begin_object();
+        write_port_traffic(json, port.tx->traffic);
+        json.member("errors", port.tx->errors)
+            .member("unsent", port.tx->unsent)
+            .member("stalled", port.tx->stalled);
+        json.end_object();
+    } else {
+        json.null();
+    }
+    json.key("rx");
+    if (port.rx) {
+        json.begin_object();
+        write_port_traffic(json, port.rx->traffic);
+        json.member("missed", port.rx->missed).member("errors", port.rx->errors);
+        json.member("no_mbuf", port.rx->no_mbuf).member("unmatched", port.rx->unmatched).end_object();
+    } else {
+        json.null();
+    }
+    json.key("xstats").begin_object();
+    for (const NamedCount& stat : port.xstats) json.member(stat.name, stat.count);
+    json.end_object().end_object();
+}
+
+void write(JsonWriter& json, const QueueView& queue) {
+    json.begin_object();
+    json.member("port", queue.port).member("queue", queue.queue).member("lcore", queue.lcore);
+    json.key("tx").begin_object();
+    json.member("packets", queue.packets).member("tx_burst_calls", queue.tx_burst_calls);
+    json.member("tail_writes", queue.tail_writes).member("backpressure_packets", queue.backpressure_packets);
+    json.end_object();
+    json.key("limiter").null();
+    json.end_object();
+}
+
+void write(JsonWriter& json, const WorkerView& worker) {
+    json.begin_object();
+    json.member("name", worker.name).member("lcore", worker.lcore).member("role", worker.role);
+    json.key("tx");
+    if (worker.tx) {
+        json.begin_object()
+            .member("packets", worker.tx->packets)
+            .member("l2_bytes", worker.tx->l2_bytes)
+            .end_object();
+    } else {
+        json.null();
+    }
+    json.member("busy_ratio", worker.busy_ratio)
+        .member("cycles_per_packet", measured(worker.cycles_per_packet));
+    json.key("ring");
+    if (worker.ring) {
+        json.begin_object()
+            .member("occupancy", worker.ring->occupancy)
+            .member("capacity", worker.ring->capacity);
+        json.member("empty_polls", worker.ring->empty_polls).end_object();
+    } else {
+        json.null();
+    }
+    json.key("mempool");
+    if (worker.mempool) {
+        json.begin_object()
+            .member("free", worker.mempool->free)
+            .member("size", worker.mempool->size)
+            .end_object();
+    } else {
+        json.null();
+    }
+    json.member("heartbeat", worker.heartbeat);
+    json.end_object();
+}
+
+void write(JsonWriter& json, const StreamView& stream) {
+    json.begin_object();
+    json.member("name", stream.name).member("port", stream.port).member("state", stream.state);
+    json.key("tx").begin_object();
+    json.member("packets", stream.tx.packets).member("l2_bytes", stream.tx.l2_bytes);
+    write_rates(json, stream.tx.rates);
+    json.end_object();
+    json.member("target_pps", stream.target_pps).member("rate_error_ppm", measured(stream.rate_error_ppm));
+    json.member("shortfall_packets", stream.shortfall_packets);
+    json.key("lateness_ns");
+    if (stream.lateness) {
+        json.begin_object().member("p50", stream.lateness->p50).member("p99", stream.lateness->p99);
+        json.member("max", stream.lateness->max).end_object();
+    } else {
+        json.null();
+    }
+    json.key("rx").null();
+    if (stream.achieved) {
+        json.key("achieved_pps").begin_object().member("samples", stream.achieved->samples);
+        json.member("mean", measured(stream.achieved->mean))
+            .member("stddev", measured(stream.achieved->stddev));
+        json.end_object();
+    }
+    json.end_object();
+}
+
+template <class Row>
+void write_array(JsonWriter& json, std::string_view name, const std::vector<Row>& rows) {
+    json.key(name).begin_array();
+    for (const Row& row : rows) write(json, row);
+    json.end_array();
+}
+
+}  // namespace
+
+std::string render_json(const Snapshot& snapshot) {
+    std::string out;
+    out.reserve(4096 + snapshot.streams.size() * 512);
+    JsonWriter json(out);
+    json.begin_object();
+    json.member("type", snapshot.report ? "report" : "snapshot").member("schema", line_schema);
+    json.member("sequence", snapshot.sequence)
+        .member("run_id", snapshot.run_id)
+        .member("state", snapshot.state);
+    json.member("time_unix_ns", snapshot.time_unix_ns).member("monotonic_ns", snapshot.monotonic_ns);
+    json.member("generation", snapshot.generation);
+    json.key("warnings").begin_array();
+    for (const std::string& warning : snapshot.warnings) json.value(warning);
+    json.end_array();
+    if (snapshot.report) json.member("settled", snapshot.settled);
+    json.member("duration_ns", snapshot.duration_ns);
+    write_array(json, "ports", snapshot.ports);
+    write_array(json, "queues", snapshot.queues);
+    write_array(json, "workers", snapshot.workers);
+    json.key("streams").begin_array();
+    for (const StreamView& stream : snapshot.streams) write(json, stream);
+    if (snapshot.other) write(json, *snapshot.other);
+    json.end_array();
+    json.key("publishers").begin_object();
+    for (const PublisherView& publisher : snapshot.publishers) {
+        json.key(publisher.sink).begin_object().member("dropped_lines", publisher.dropped_lines).end_object();
+    }
+    json.end_object().end_object();
+    out.push_back('\n');
+    return out;
+}
+
+}  // namespace volley::telemetry
