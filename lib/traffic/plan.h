@@ -13,30 +13,35 @@
 
 namespace volley::traffic {
 
-inline constexpr std::uint64_t endless = ~std::uint64_t{0};
-
 /// One stream, compiled: all thinking is done. Immutable once the Plan is handed to the lanes.
 struct StreamPlan {
     std::string name;
-    StreamSlot slot;            ///< stable by name over generations
-    std::uint32_t port = 0;     ///< index into config ports
+    StreamSlot slot;         ///< stable by name over generations
+    std::uint32_t port = 0;  ///< index into config ports
     std::unique_ptr<const packet::PacketTemplate> packet;
-    bool max = false;           ///< takes what the paced streams leave
-    Rational pps;               ///< target over all workers; {0,1} for max
-    std::uint32_t burst = 1;    ///< packets per TemplateBurst
+    Rational mean_l2_bytes;   ///< of a frame, with FCS
+    bool max = false;         ///< takes what the paced streams leave
+    bool paused = false;      ///< keeps its place in the lanes, sends nothing
+    Rational pps;             ///< target over all workers; {0,1} for max
+    std::uint32_t burst = 1;  ///< packets per TemplateBurst
+    bool burst_auto = false;  ///< chosen from the rate, not by the operator
     std::uint64_t count = endless;
-    Tsc start_delay = 0;        ///< ticks after the epoch
+    Duration duration{0};  ///< 0: none
+    Duration start_delay{0};
+    Tsc start = 0;  ///< tick of the first packet's own due
+    Tsc phase = 0;  ///< ticks by which its bursts are behind, to stay apart from equal streams
     std::uint32_t weight = 1;
-    std::uint32_t epoch = 0;    ///< changes when burst or workers change: index starts again at 0
+    std::uint32_t epoch = 0;  ///< a life that began at index 0; changes when burst or workers change
+    bool carried = false;     ///< goes on where the previous plan's stream of this name stands
     std::vector<std::uint32_t> workers;  ///< the n workers of the port that share it, in lane order
 };
 
-/// Generation N of the traffic. Control compiles it; each lane mutates its own LaneSchedule only, from adoption until
-/// it adopts N+1; control frees it when every lane has finished with it.
+/// Generation N of the traffic. Control compiles it; each lane mutates its own LaneSchedule only, from
+/// adoption until it adopts N+1; control frees it when every lane has finished with it.
 struct Plan {
     std::uint64_t generation = 0;
-    Tsc epoch = 0;           ///< the schedule's zero: run start for its first plan, later plans carry it on
-    Tsc end = ~Tsc{0};       ///< no burst falls due at or after this tick (run.duration)
+    Tsc epoch = 0;      ///< the schedule's zero: run start for its first plan, later plans carry it on
+    Tsc end = ~Tsc{0};  ///< no burst falls due at or after this tick (run.duration)
     std::vector<StreamPlan> streams;
     std::vector<std::vector<std::unique_ptr<LaneSchedule>>> lanes;  ///< [port][worker of that port]
 };

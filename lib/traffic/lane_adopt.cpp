@@ -1,0 +1,229 @@
+// How a lane schedule comes to be and takes over from its predecessor: the cold half of LaneSchedule.
+#include <algorithm>
+#include <utility>
+
+#include "traffic/lane_schedule.h"
+
+namespace volley::traffic {
+namespace {
+
+constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+    return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
+std::uint64_t scaled(std::uint64_t value, double ratio) noexcept {
+    const double product = static_cast<double>(value) * ratio;
+    return product < 9e18 ? static_cast<std::uint64_t>(product) : std::uint64_t{9'000'000'000'000'000'000U};
+}
+
+bool has_rate(const LaneStream& stream) noexcept {
+    return !stream.max && stream.pps.num != 0;
+}
+
+}  // namespace
+
+LaneSchedule::LaneSchedule(std::vector<LaneStream> streams, Tsc end, std::uint64_t tsc_hz)
+    : lines_(streams.size()),
+      terms_(streams.size()),
+      paced_(streams.size()),
+      max_(streams.size()),
+      end_(end),
+      last_tick_(end == 0 ? 0 : end - 1),
+      catch_up_(ticks_of(catch_up_limit, tsc_hz)) {
+    for (std::uint32_t i = 0; i < streams.size(); ++i) {
+        const std::uint32_t from = streams[i].previous;
+        if (from != no_stream) {
+            if (from >= successor_.size()) successor_.resize(from + 1, no_stream);
+            successor_[from] = i;
+        }
+        terms_[i].spec = std::move(streams[i]);
+        set_line(i, tsc_hz);
+    }
+}
+
+void LaneSchedule::set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept {
+    Terms& terms = terms_[stream];
+    const LaneStream& spec = terms.spec;
+    Line& line = lines_[stream];
+    line.packet = spec.packet;
+    line.slot = spec.slot.value;
+    line.burst = static_cast<std::uint16_t>(spec.burst);
+    line.lanes = static_cast<std::uint8_t>(spec.lanes);
+    line.kind = spec.max ? Kind::max : Kind::paced;
+    line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
+    line.limit = spec.count;
+    line.fraction = 0;
+    line.denominator = 1;
+    line.step_whole = 0;
+    line.step_fraction = 0;
+    if (spec.max) {
+        line.step_whole = (static_cast<std::uint64_t>(spec.burst) << 32) / std::max(spec.weight, 1U);
+    } else if (spec.pps.num != 0) {
+        terms.interval = interval_of(spec.pps, tsc_hz);
+        const Ticks step = span_of(terms.interval, static_cast<std::uint64_t>(spec.burst) * spec.lanes);
+        line.denominator = terms.interval.den;
+        line.step_whole = std::min(step.whole, longest_step);
+        line.step_fraction = step.fraction;
+    }
+}
+
+void LaneSchedule::adopt(const LaneSchedule* previous, Tsc now) noexcept {
+    if (previous != nullptr) {
+        const auto take = [&](const Due& old, Tsc due) {
+            const std::uint32_t stream = old.stream < successor_.size() ? successor_[old.stream] : no_stream;
+            if (stream != no_stream) carry(stream, *previous, due, false, now);
+        };
+        // In the order of the old heap, which is nearly that of the new one.
+        for (std::size_t i = 0; i < previous->paced_.size(); ++i) {
+            take(previous->paced_.entry(i), previous->paced_.entry(i).tick);
+        }
+        for (std::size_t i = 0; i < previous->max_.size(); ++i) {
+            const Due old = previous->max_.entry(i);
+            if (old.stream < successor_.size() && successor_[old.stream] != no_stream) {
+                terms_[successor_[old.stream]].served = old.tick - previous->max_.top().tick;
+            }
+            take(old, now);
+        }
+    }
+    for (std::uint32_t stream = 0; stream < terms_.size(); ++stream) {
+        const Terms& terms = terms_[stream];
+        if (terms.placed) continue;
+        if (previous != nullptr && terms.spec.previous != no_stream) {
+            carry(stream, *previous, previous->terms_[terms.spec.previous].due, true, now);
+        } else {
+            start(stream, now);
+        }
+    }
+    paced_.order();
+}
+
+// A line whose packet 0 is `at`, seen `ordinals` bursts later, behind by the stream's phase.
+Tsc LaneSchedule::begin_line(std::uint32_t stream, Tsc at, std::uint64_t ordinals) noexcept {
+    Terms& terms = terms_[stream];
+    const Ticks due = plus({saturating_add(at, terms.spec.phase), 0},
+                           span_of(terms.interval, ordinals * terms.spec.burst), terms.interval.den);
+    terms.lead = terms.spec.phase;
+    lines_[stream].fraction = due.fraction;
+    return std::min(due.whole, 2 * longest_step);
+}
+
+// Moves the line by the fewest whole lane steps that bring its due to `now` or later, and says by how many.
+std::uint64_t LaneSchedule::move_line(std::uint32_t stream, Tsc& due, Tsc now) noexcept {
+    Line& line = lines_[stream];
+    const Interval interval = terms_[stream].interval;
+    const std::uint64_t packets = static_cast<std::uint64_t>(line.burst) * line.lanes;
+    const Ticks at{due, line.fraction};
+    const std::uint64_t steps = steps_until(at, now, interval, packets);
+    const Ticks moved = after_steps(at, steps, interval, packets);
+    due = moved.whole;
+    line.fraction = moved.fraction;
+    return steps;
+}
+
+void LaneSchedule::limit_by_end(std::uint32_t stream, Tsc due) noexcept {
+    Terms& terms = terms_[stream];
+    const Line& line = lines_[stream];
+    terms.end_limit = endless;
+    if (end_ == ~Tsc{0}) return;
+    const std::uint64_t left =
+        packets_before({due, line.fraction}, saturating_add(end_, terms.lead), terms.interval);
+    terms.end_limit = saturating_add(line.index, left);
+}
+
+void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
+    Terms& terms = terms_[stream];
+    terms.duration_limit = terms.spec.max ? endless : terms.spec.duration_packets;
+    Tsc due = std::max(terms.spec.start, now);
+    if (has_rate(terms.spec)) {
+        due = begin_line(stream, terms.spec.start, terms.spec.first);
+        move_line(stream, due, now);
+        limit_by_end(stream, due);
+    }
+    place(stream, due, now);
+}
+
+// `parked`: it stood in no heap, so its due may be long past.
+void LaneSchedule::carry(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked,
+                         Tsc now) noexcept {
+    Terms& terms = terms_[stream];
+    const LaneStream& spec = terms.spec;
+    const Terms& was = previous.terms_[spec.previous];
+    const Line& old = previous.lines_[spec.previous];
+    Line& line = lines_[stream];
+    const bool begun = old.index != static_cast<std::uint64_t>(was.spec.first) * was.spec.burst;
+    if (!begun && (spec.start > now || spec.start != was.spec.start)) {
+        start(stream, now);
+        return;
+    }
+    line.index = old.index;
+    carry_duration(stream, previous, now);
+    if (has_rate(spec)) due = carry_due(stream, previous, due, parked, now);
+    place(stream, due, now);
+}
+
+Tsc LaneSchedule::carry_due(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked,
+                            Tsc now) noexcept {
+    Terms& terms = terms_[stream];
+    const Terms& was = previous.terms_[terms.spec.previous];
+    Line& line = lines_[stream];
+    if (!has_rate(was.spec)) {
+        // It had no line: a new one begins now, with the lanes in the order of their next ordinals.
+        due = begin_line(stream, std::max(now, terms.spec.start), line.index / line.burst % line.lanes);
+        limit_by_end(stream, due);
+        return due;
+    }
+    const bool same_rate = terms.interval == was.interval;
+    line.fraction = same_rate ? previous.lines_[terms.spec.previous].fraction : 0;
+    terms.lead = was.lead;
+    if (!same_rate) {
+        const double ratio = approximate(terms.interval) / approximate(was.interval);
+        if (due > now) due = now + std::min(scaled(due - now, ratio), longest_step);
+        terms.lead = std::min(scaled(was.lead, ratio), longest_step);
+    }
+    const bool moved = parked && move_line(stream, due, now) != 0;
+    terms.end_limit = was.end_limit;
+    if (!same_rate || moved || end_ != previous.end_) limit_by_end(stream, due);
+    return due;
+}
+
+// What is left of a duration is time, so a new rate changes how many packets it holds.
+void LaneSchedule::carry_duration(std::uint32_t stream, const LaneSchedule& previous, Tsc now) noexcept {
+    Terms& terms = terms_[stream];
+    const Terms& was = previous.terms_[terms.spec.previous];
+    const std::uint64_t index = lines_[stream].index;
+    terms.duration_limit = terms.spec.max ? endless : terms.spec.duration_packets;
+    if (!has_rate(terms.spec) || terms.spec.duration.ns == 0 || terms.spec.duration != was.spec.duration)
+        return;
+    if (was.spec.max) {
+        const Ticks next{now, 0};
+        terms.duration_limit = saturating_add(index, packets_before(next, terms.spec.stop, terms.interval));
+    } else if (has_rate(was.spec)) {
+        terms.duration_limit = was.duration_limit;
+        if (!(terms.interval == was.interval) && was.duration_limit > index) {
+            const double ratio = approximate(was.interval) / approximate(terms.interval);
+            terms.duration_limit = saturating_add(index, scaled(was.duration_limit - index, ratio));
+        }
+    }
+}
+
+void LaneSchedule::place(std::uint32_t stream, Tsc due, Tsc now) noexcept {
+    Terms& terms = terms_[stream];
+    const LaneStream& spec = terms.spec;
+    Line& line = lines_[stream];
+    terms.placed = true;
+    terms.due = due;
+    line.limit = std::min({spec.count, terms.duration_limit, terms.end_limit});
+    if (spec.max && std::max(spec.start, now) >= std::min(spec.stop, end_)) line.limit = 0;
+    if (line.index >= line.limit) return;
+    if (spec.paused || (!spec.max && !has_rate(spec))) {
+        ++held_;
+    } else if (!spec.max) {
+        paced_.append({due, stream});
+    } else if (spec.start > now) {
+        paced_.append({spec.start, stream});
+    } else {
+        begin_max(stream, terms.served);
+    }
+}
+
+}  // namespace volley::traffic

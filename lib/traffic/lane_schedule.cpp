@@ -1,0 +1,149 @@
+// What a lane does burst by burst. How it comes to be stands in lane_adopt.cpp.
+#include "traffic/lane_schedule.h"
+
+#include <algorithm>
+
+namespace volley::traffic {
+
+void LaneSchedule::begin_max(std::uint32_t stream, Tsc served) noexcept {
+    const LaneStream& spec = terms_[stream].spec;
+    latest_stop_ = std::max(latest_stop_, std::min(spec.stop, end_));
+    max_.push({served, stream});
+}
+
+// The lane alone gives up what it is late: its line moves on, its ordinals do not.
+void LaneSchedule::slip_top(Tsc now) noexcept {
+    const auto stream = static_cast<std::uint32_t>(paced_.top().stream);
+    Terms& terms = terms_[stream];
+    Line& line = lines_[stream];
+    Tsc due = paced_.top().tick;
+    const std::uint64_t own_step = static_cast<std::uint64_t>(line.burst) * line.lanes;
+    const std::uint64_t left = (line.limit - line.index - 1) / own_step + 1;
+    const std::uint64_t steps = move_line(stream, due, now);
+    if (terms.slips++ == 0) {
+        terms.next_slipped = slipped_;
+        slipped_ = stream;
+    }
+    terms.slipped_packets += std::min(steps, left) * line.burst;
+    limit_by_end(stream, due);
+    line.limit = std::min({terms.spec.count, terms.duration_limit, terms.end_limit});
+    if (line.index < line.limit) {
+        paced_.replace_top({due, stream});
+    } else {
+        terms.due = due;
+        paced_.pop();
+    }
+}
+
+// One stream needs no order: its line stays in registers.
+std::uint32_t LaneSchedule::run_alone(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept {
+    const auto stream = static_cast<std::uint32_t>(paced_.top().stream);
+    Tsc due = paced_.top().tick;
+    Line line = lines_[stream];
+    const std::uint64_t own_step = static_cast<std::uint64_t>(line.burst) * line.lanes;
+    const Tsc oldest = now > catch_up_ ? now - catch_up_ : 0;
+    std::uint32_t n = 0;
+    while (n < room && due <= until && due >= oldest && line.index < line.limit) {
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
+        out[n++] = {line.packet, line.index, std::min(due, last_tick_), count, line.slot};
+        line.index += own_step;
+        line.fraction += line.step_fraction;
+        const bool carry = line.fraction >= line.denominator;
+        line.fraction -= carry ? line.denominator : 0;
+        due += line.step_whole + (carry ? 1 : 0);
+    }
+    lines_[stream].index = line.index;
+    lines_[stream].fraction = line.fraction;
+    if (line.index < line.limit) {
+        paced_.replace_top({due, stream});
+    } else {
+        terms_[stream].due = due;
+        paced_.pop();
+    }
+    return n;
+}
+
+std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept {
+    if (until >= last_tick_)
+        until = ~Tsc{0};  // limits cut the end; a phase does not carry the last burst over it
+    const Tsc oldest = now > catch_up_ ? now - catch_up_ : 0;
+    std::uint32_t n = 0;
+    while (n < room && !paced_.empty() && paced_.top().tick <= until) {
+        const Due top = paced_.top();
+        Line& line = lines_[top.stream];
+        if (line.kind == Kind::max) {
+            if (now < top.tick) break;
+            paced_.pop();
+            begin_max(static_cast<std::uint32_t>(top.stream), max_.empty() ? 0 : max_.top().tick);
+            continue;
+        }
+        if (top.tick < oldest) {
+            slip_top(now);
+            continue;
+        }
+        if (paced_.size() == 1) {
+            n += run_alone(now, until, room - n, out + n);
+            continue;
+        }
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
+        out[n++] = {line.packet, line.index, std::min(top.tick, last_tick_), count, line.slot};
+        line.index += static_cast<std::uint64_t>(line.burst) * line.lanes;
+        line.fraction += line.step_fraction;
+        const bool carry = line.fraction >= line.denominator;
+        line.fraction -= carry ? line.denominator : 0;
+        const Tsc due = top.tick + line.step_whole + (carry ? 1 : 0);
+        if (line.index < line.limit) {
+            paced_.replace_top({due, top.stream});
+        } else {
+            terms_[top.stream].due = due;
+            paced_.pop();
+        }
+    }
+    return n;
+}
+
+std::uint32_t LaneSchedule::fill_max(Tsc now, std::uint32_t room, TemplateBurst* out) noexcept {
+    std::uint32_t n = 0;
+    while (n < room && !max_.empty()) {
+        const Due top = max_.top();
+        Line& line = lines_[top.stream];
+        if (now >= std::min(terms_[top.stream].spec.stop, end_)) {
+            max_.pop();
+            continue;
+        }
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
+        out[n++] = {line.packet, line.index, now, count, line.slot};
+        line.index += static_cast<std::uint64_t>(line.burst) * line.lanes;
+        if (line.index < line.limit) {
+            max_.replace_top({top.tick + line.step_whole, top.stream});
+        } else {
+            max_.pop();
+        }
+    }
+    constexpr Tsc far = Tsc{1} << 62;
+    if (!max_.empty() && max_.top().tick > far) max_.shift_down(max_.top().tick);
+    return n;
+}
+
+std::uint32_t LaneSchedule::fill(Tsc now, Tsc until, std::uint32_t room, std::uint32_t max_room,
+                                 TemplateBurst* out) noexcept {
+    std::uint32_t n = fill_paced(now, has_max() ? std::min(now, until) : until, room, out);
+    if (has_max()) n += fill_max(now, std::min(room - n, max_room), out + n);
+    return n;
+}
+
+bool LaneSchedule::finished(Tsc now) const noexcept {
+    if (!paced_.empty()) return false;
+    if (held_ != 0 && now < end_) return false;
+    return max_.empty() || now >= latest_stop_;
+}
+
+Tsc LaneSchedule::next_due(Tsc now) const noexcept {
+    if (!max_.empty() && now < latest_stop_) return now;
+    return paced_.empty() ? ~Tsc{0} : std::min(paced_.top().tick, last_tick_);
+}
+
+}  // namespace volley::traffic
