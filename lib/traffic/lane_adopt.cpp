@@ -150,6 +150,7 @@ void LaneSchedule::carry(std::uint32_t stream, const LaneSchedule& previous, Tsc
     const Terms& was = previous.terms_[spec.previous];
     const Line& old = previous.lines_[spec.previous];
     Line& line = lines_[stream];
+    note_slips(stream, was.slips, was.slipped_packets);
     const bool begun = old.index != static_cast<std::uint64_t>(was.spec.first) * was.spec.burst;
     if (!begun && (spec.start > now || spec.start != was.spec.start)) {
         start(stream, now);

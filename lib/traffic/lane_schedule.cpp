@@ -11,6 +11,16 @@ void LaneSchedule::begin_max(std::uint32_t stream, Tsc served) noexcept {
     max_.push({served, stream});
 }
 
+void LaneSchedule::note_slips(std::uint32_t stream, std::uint64_t slips, std::uint64_t packets) noexcept {
+    Terms& terms = terms_[stream];
+    if (slips != 0 && terms.slips == 0) {
+        terms.next_slipped = slipped_;
+        slipped_ = stream;
+    }
+    terms.slips += slips;
+    terms.slipped_packets += packets;
+}
+
 // The lane alone gives up what it is late: its line moves on, its ordinals do not.
 void LaneSchedule::slip_top(Tsc now) noexcept {
     const auto stream = static_cast<std::uint32_t>(paced_.top().stream);
@@ -20,11 +30,7 @@ void LaneSchedule::slip_top(Tsc now) noexcept {
     const std::uint64_t own_step = static_cast<std::uint64_t>(line.burst) * line.lanes;
     const std::uint64_t left = (line.limit - line.index - 1) / own_step + 1;
     const std::uint64_t steps = move_line(stream, due, now);
-    if (terms.slips++ == 0) {
-        terms.next_slipped = slipped_;
-        slipped_ = stream;
-    }
-    terms.slipped_packets += std::min(steps, left) * line.burst;
+    note_slips(stream, 1, std::min(steps, left) * line.burst);
     limit_by_end(stream, due);
     line.limit = std::min({terms.spec.count, terms.duration_limit, terms.end_limit});
     if (line.index < line.limit) {
@@ -143,7 +149,8 @@ bool LaneSchedule::finished(Tsc now) const noexcept {
 
 Tsc LaneSchedule::next_due(Tsc now) const noexcept {
     if (!max_.empty() && now < latest_stop_) return now;
-    return paced_.empty() ? ~Tsc{0} : std::min(paced_.top().tick, last_tick_);
+    if (!paced_.empty()) return std::min(paced_.top().tick, last_tick_);
+    return held_ != 0 && now < end_ ? end_ : ~Tsc{0};
 }
 
 }  // namespace volley::traffic

@@ -138,6 +138,7 @@ class LaneSchedule {
     void limit_by_end(std::uint32_t stream, Tsc due) noexcept;
     void place(std::uint32_t stream, Tsc due, Tsc now) noexcept;
     void slip_top(Tsc now) noexcept;
+    void note_slips(std::uint32_t stream, std::uint64_t slips, std::uint64_t packets) noexcept;
     void begin_max(std::uint32_t stream, Tsc served) noexcept;
     std::uint32_t fill_paced(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept;
     std::uint32_t run_alone(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept;

@@ -44,7 +44,7 @@ bool Lane::emit(Tsc now) noexcept {
     }
     const Tsc due = schedule_->next_due(now);
     next_due_.set(due);
-    if (due == ~Tsc{0}) finished_.store(true, std::memory_order_release);  // acquired by finished()
+    if (schedule_->finished(now)) finished_.store(true, std::memory_order_release);  // acquired by finished()
     return n != 0;
 }
 

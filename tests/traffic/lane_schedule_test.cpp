@@ -358,8 +358,9 @@ TEST(lane_schedule, a_paused_stream_sends_nothing_and_holds_the_lane_open_until_
     LaneSchedule lane = started({paused, stream(1, {0, 1}, 1)}, hz);
     EXPECT_TRUE(all_until(lane, hz / 2, hz / 2).empty());
     EXPECT_FALSE(lane.finished(hz / 2));
-    EXPECT_EQ(lane.next_due(hz / 2), forever);
+    EXPECT_EQ(lane.next_due(hz / 2), hz);
     EXPECT_TRUE(lane.finished(hz));
+    EXPECT_EQ(lane.next_due(hz), forever);
 }
 
 }  // namespace
