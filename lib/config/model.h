@@ -14,8 +14,8 @@ namespace volley::config {
 /// Every struct has a `pointer` only where later stages must name the place in a message.
 
 struct Eal {
-    std::string lcores;              ///< empty: id = CPU for the lcores in use
-    std::string huge_pages = "auto"; ///< auto, yes, no
+    std::string lcores;               ///< empty: id = CPU for the lcores in use
+    std::string huge_pages = "auto";  ///< auto, yes, no
     std::uint32_t memory_mib = 512;
     std::vector<std::string> plugins;
     std::vector<std::string> args;
@@ -103,7 +103,7 @@ struct Telemetry {
     Duration interval{1'000'000'000};
     std::optional<std::string> file;
     std::optional<std::string> socket = "auto";  ///< path, "auto", or none
-    std::uint32_t streams = 256;                 ///< streams in full in each line; the rest summed as "_other"
+    std::uint32_t streams = 256;  ///< streams in full in each line; the rest summed as "_other"
     bool operator==(const Telemetry&) const = default;
 };
 

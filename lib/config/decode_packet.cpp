@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <array>
+
+#include "base/nearest.h"
+#include "config/decode_header.h"
+#include "config/literal.h"
+#include "config/print.h"
+#include "config/references.h"
+#include "config/tables.h"
+#include "config/value.h"
+
+namespace volley::config {
+namespace {
+
+using packet::PacketModel;
+using packet::Payload;
+using packet::SizeModel;
+using packet::WeightedSize;
+
+struct Imix {
+    std::string_view name;
+    std::array<WeightedSize, 4> sizes;  // weight 0: not in use
+};
+
+// Sizes with FCS. simple: RFC 6985 and OTG; trex: TRex's imix.py; tolly and rpr: the genomes of those names.
+constexpr std::array<Imix, 4> imixes{{
+    {"simple", {{{64, 7}, {570, 4}, {1518, 1}, {0, 0}}}},
+    {"trex", {{{64, 28}, {594, 16}, {1518, 4}, {0, 0}}}},
+    {"tolly", {{{64, 55}, {78, 5}, {576, 17}, {1518, 23}}}},
+    {"rpr", {{{64, 50}, {512, 15}, {1518, 15}, {9218, 20}}}},
+}};
+
+struct SizeDraft {
+    std::vector<WeightedSize> sizes;
+    int forms = 0;
+};
+
+const std::array<Row<WeightedSize>, 2> weighted_rows{{
+    {{"size", "integer 64..9216", "required", "bytes with FCS", Effect::live, "frame size"},
+     [](Decoder& d, const At& at, WeightedSize& w) { d.integer(at, fcs_bytes + 1, largest_frame, w.size); },
+     [](const WeightedSize& w) { return to_node(w.size); }},
+    {{"weight", "integer 1..1000000", "1", "", Effect::live, "frames of this size in a cycle"},
+     [](Decoder& d, const At& at, WeightedSize& w) { d.integer(at, 1, 1'000'000, w.weight); },
+     [](const WeightedSize& w) { return to_node(w.weight); }},
+}};
+const Table<WeightedSize> weighted_table{"streams[].packet.frame_size.weighted[]", weighted_rows};
+
+void decode_imix(Decoder& decoder, const At& at, SizeDraft& out) {
+    ++out.forms;
+    std::array<std::string_view, imixes.size()> names;
+    std::transform(imixes.begin(), imixes.end(), names.begin(), [](const Imix& imix) { return imix.name; });
+    std::string name;
+    decoder.choice(at, names, name);
+    for (const Imix& imix : imixes) {
+        if (imix.name != name) continue;
+        for (const WeightedSize& size : imix.sizes) {
+            if (size.size > largest_frame) {
+                decoder.wrong(at, "this mix has frames of " + std::to_string(size.size) +
+                                      " bytes; the most is " + std::to_string(largest_frame));
+            } else if (size.weight > 0) {
+                out.sizes.push_back(size);
+            }
+        }
+    }
+}
+
+void decode_weighted(Decoder& decoder, const At& at, SizeDraft& out) {
+    ++out.forms;
+    const auto* array = at.node.array();
+    if (array == nullptr || array->empty()) {
+        decoder.mismatch(at, "an array of at least one {\"size\": …, \"weight\": …}");
+        return;
+    }
+    for (std::size_t i = 0; i < array->size(); ++i) {
+        decode_object(decoder, {(*array)[i], child_pointer(at.pointer, i)}, weighted_table,
+                      out.sizes.emplace_back());
+    }
+}
+
+Node encode_weighted(const SizeDraft& draft) {
+    Node::Array items;
+    for (const WeightedSize& size : draft.sizes) items.push_back(encode_object(weighted_table, size));
+    return {std::move(items), {}};
+}
+
+const std::array<Row<SizeDraft>, 2> size_rows{{
+    {{"imix", "\"simple\", \"trex\", \"tolly\" or \"rpr\"", "", "", Effect::live,
+      "a well-known mix: simple 64:7 570:4 1518:1, trex 64:28 594:16 1518:4, tolly 64:55 78:5 576:17 "
+      "1518:23"},
+     decode_imix,
+     nullptr},
+    {{"weighted", "array of objects", "", "", Effect::live,
+      "sizes by weight, in an interleaved order that repeats"},
+     decode_weighted,
+     encode_weighted},
+}};
+const Table<SizeDraft> size_table{"streams[].packet.frame_size", size_rows};
+
+void decode_frame_size(Decoder& decoder, const At& at, PacketModel& out) {
+    if (find(at.node, "imix") == nullptr && find(at.node, "weighted") == nullptr) {
+        if (auto program = decode_value(decoder, at, frame_size_spec())) {
+            out.frame_size.emplace().program = std::move(*program);
+        }
+        return;
+    }
+    SizeDraft draft;
+    decode_object(decoder, at, size_table, draft);
+    if (draft.forms > 1) decoder.wrong(at, "holds \"imix\" and \"weighted\"; a frame size takes one of them");
+    out.frame_size.emplace().weighted = std::move(draft.sizes);
+}
+
+Node encode_frame_size(const PacketModel& packet) {
+    if (!packet.frame_size) return {};
+    if (packet.frame_size->program) return encode_value(*packet.frame_size->program, frame_size_spec());
+    return encode_object(size_table, SizeDraft{packet.frame_size->weighted, 1});
+}
+
+struct PayloadDraft {
+    Payload payload;
+    int forms = 0;
+};
+
+void payload_hex(Decoder& decoder, const At& at, PayloadDraft& out) {
+    ++out.forms;
+    decode_hex(decoder, at, out.payload.bytes);
+}
+
+struct Seed {
+    std::uint64_t seed = 1;
+};
+const std::array<Row<Seed>, 1> seed_rows{{
+    {{"seed", "integer", "1", "", Effect::live, "the same seed gives the same bytes"},
+     [](Decoder& d, const At& at, Seed& s) { d.integer(at, 0, UINT64_MAX, s.seed); },
+     [](const Seed& s) { return to_node(s.seed); }},
+}};
+const Table<Seed> seed_table{"streams[].packet.payload.random", seed_rows};
+
+const std::array<Row<PayloadDraft>, 4> payload_rows{{
+    {{"fill", "hexadecimal text", "", "", Effect::live, "bytes repeated to the end, such as \"0xff\""},
+     payload_hex,
+     [](const PayloadDraft& p) { return to_node(hex_text(p.payload.bytes)); }},
+    {{"random", "object", "", "", Effect::live, "bytes that differ from packet to packet"},
+     [](Decoder& d, const At& at, PayloadDraft& p) {
+         ++p.forms;
+         p.payload.kind = Payload::Kind::random;
+         Seed seed;
+         decode_object(d, at, seed_table, seed);
+         p.payload.seed = seed.seed;
+     },
+     [](const PayloadDraft& p) { return encode_object(seed_table, Seed{p.payload.seed}); }},
+    {{"hex", "hexadecimal text", "", "", Effect::live, "these bytes, then zeros"},
+     [](Decoder& d, const At& at, PayloadDraft& p) {
+         p.payload.kind = Payload::Kind::bytes;
+         payload_hex(d, at, p);
+     },
+     [](const PayloadDraft& p) { return to_node(hex_text(p.payload.bytes)); }},
+    {{"text", "text", "", "", Effect::live, "the bytes of this text, then zeros"},
+     [](Decoder& d, const At& at, PayloadDraft& p) {
+         ++p.forms;
+         p.payload.kind = Payload::Kind::bytes;
+         decode_bytes_of_text(d, at, p.payload.bytes);
+     },
+     nullptr},
+}};
+const Table<PayloadDraft> payload_table{"streams[].packet.payload", payload_rows};
+
+void decode_payload(Decoder& decoder, const At& at, PacketModel& out) {
+    const std::size_t before = decoder.problem_count();
+    PayloadDraft draft;
+    decode_object(decoder, at, payload_table, draft);
+    if (draft.forms != 1 && decoder.problem_count() == before) {
+        decoder.wrong(at, "a payload takes exactly one of \"fill\", \"random\", \"hex\" and \"text\"");
+    }
+    out.payload = std::move(draft.payload);
+}
+
+Node encode_payload(const PacketModel& packet) {
+    constexpr std::array<std::size_t, 3> row_of_kind{0, 1, 2};  // fill, random, bytes as hex
+    const Row<PayloadDraft>& row = payload_rows[row_of_kind[static_cast<std::size_t>(packet.payload.kind)]];
+    Node::Object members;
+    members.push_back({std::string(row.key.name), {}, row.encode({packet.payload, 1})});
+    return {std::move(members), {}};
+}
+
+void decode_variables(Decoder& decoder, const At& at, PacketModel& out) {
+    const auto* members = at.node.object();
+    if (members == nullptr) {
+        decoder.mismatch(at, "an object of names and values");
+        return;
+    }
+    for (const Member& member : *members) {
+        const At value{member.value, child_pointer(at.pointer, member.key)};
+        std::string name;
+        const Node key{member.key, member.mark};
+        decoder.name({key, value.pointer}, name);
+        auto program = decode_value(decoder, value, variable_spec("the variable " + quote(member.key)));
+        if (program) out.variables.emplace_back(member.key, std::move(*program));
+    }
+}
+
+Node encode_variables(const PacketModel& packet) {
+    Node::Object members;
+    for (const auto& [name, program] : packet.variables) {
+        members.push_back({name, {}, encode_value(program, variable_spec(name))});
+    }
+    return {std::move(members), {}};
+}
+
+const std::array<Row<PacketModel>, 6> packet_rows{{
+    {{"frame_size", "integer 64..9216, value with a program, or object", "null", "bytes with FCS",
+      Effect::live,
+      "frame size; null: as long as headers and raw bytes are; under 64 only with \"pad\": false"},
+     decode_frame_size,
+     encode_frame_size},
+    {{"pad", "boolean", "true", "", Effect::live,
+      "zero-pad frames under 64 bytes with FCS, outside IP lengths"},
+     [](Decoder& d, const At& at, PacketModel& p) { d.read(at, p.pad); },
+     [](const PacketModel& p) { return to_node(p.pad); }},
+    {{"payload", "object", "{\"fill\": \"0x00\"}", "", Effect::live,
+      "what follows the headers up to the frame size"},
+     decode_payload,
+     encode_payload},
+    {{"variables", "object", "{}", "", Effect::live,
+      "named values that several fields follow, by the packet index"},
+     decode_variables,
+     encode_variables},
+    {{"headers", "array of objects", "[]", "", Effect::live,
+      "the header stack from the outside in, each {\"name\": {fields}}"},
+     decode_headers,
+     encode_headers},
+    {{"flows", "integer from 1", "null", "", Effect::live,
+      "the most different tuples that the programs make together"},
+     [](Decoder& d, const At& at, PacketModel& p) { d.integer(at, 1, UINT64_MAX, p.flows); },
+     [](const PacketModel& p) { return to_node(p.flows); }},
+}};
+const Table<PacketModel> packet_table{"streams[].packet", packet_rows};
+
+// A frame under the least of Ethernet is only sent as written; else padding would make it longer than was
+// asked for.
+void check_padding(Decoder& decoder, const At& at, const PacketModel& packet) {
+    constexpr std::uint32_t least = 64;
+    if (!packet.pad || !packet.frame_size) return;
+    packet::Value smallest = largest_frame;
+    if (packet.frame_size->program)
+        smallest = transformed(*packet.frame_size->program, bounds_of(*packet.frame_size->program).low);
+    for (const WeightedSize& size : packet.frame_size->weighted)
+        smallest = std::min<packet::Value>(smallest, size.size);
+    if (packet.frame_size->program && packet.frame_size->program->kind == packet::Program::Kind::variable)
+        return;
+    if (smallest >= least) return;
+    const Node* size = find(at.node, "frame_size");
+    decoder.wrong(
+        {*size, child_pointer(at.pointer, "frame_size")},
+        "a frame of " + literal_text(packet::FieldType::number, smallest) +
+            " bytes is under Ethernet's least of 64 with FCS; say \"pad\": false to send it as it is");
+}
+
+}  // namespace
+
+void decode_packet(Decoder& decoder, const At& at, PacketModel& out) {
+    const std::size_t before = decoder.problem_count();
+    decode_object(decoder, at, packet_table, out);
+    if (decoder.problem_count() != before) return;
+    check_padding(decoder, at, out);
+    check_references(decoder, at, out);
+}
+
+Node encode_packet(const PacketModel& packet) {
+    return encode_object(packet_table, packet);
+}
+
+void append_packet_keys(std::vector<KeyInfo>& out) {
+    append_keys(packet_table, out);
+    append_keys(size_table, out);
+    append_keys(weighted_table, out);
+    append_keys(payload_table, out);
+    append_keys(seed_table, out);
+    append_header_keys(out);
+}
+
+}  // namespace volley::config

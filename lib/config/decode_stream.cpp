@@ -1,0 +1,126 @@
+#include <array>
+
+#include "config/tables.h"
+#include "packet/template.h"
+
+namespace volley::config {
+namespace {
+
+constexpr Duration one_year{31'536'000'000'000'000};
+
+struct StartDraft {
+    Duration delay;
+};
+const std::array<Row<StartDraft>, 1> start_rows{{
+    {{"delay", "duration", "\"0s\"", "", Effect::live,
+      "wait from the start of the run to the stream's first packet"},
+     [](Decoder& d, const At& at, StartDraft& s) { d.duration(at, Duration{0}, one_year, s.delay); },
+     [](const StartDraft& s) { return to_node(s.delay); }},
+}};
+const Table<StartDraft> start_table{"streams[].start", start_rows};
+
+void decode_burst(Decoder& decoder, const At& at, Stream& out) {
+    const auto* text = at.node.text();
+    if (text != nullptr && *text == "auto") return;
+    if (at.node.number() == nullptr) {
+        decoder.mismatch(at, "\"auto\" or an integer from 1 to 256");
+    } else {
+        decoder.integer(at, 1, packet::max_burst, out.burst);
+    }
+}
+
+// 0 means "nothing" to one reader and "for ever" to another: neither is guessed.
+void decode_count(Decoder& decoder, const At& at, std::optional<std::uint64_t>& out) {
+    const auto* number = at.node.number();
+    if (number != nullptr && *number == 0) {
+        decoder.wrong(
+            at, "0 sends nothing; say \"enabled\": false for that, or leave it out to send without end");
+    } else {
+        decoder.integer(at, 1, UINT64_MAX, out);
+    }
+}
+
+const std::array<Row<Stream>, 13> stream_rows{{
+    {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
+     [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
+     [](const Stream& s) { return to_node(s.name); }},
+    {{"port", "name", "required", "", Effect::live, "the port that sends it"},
+     [](Decoder& d, const At& at, Stream& s) { d.name(at, s.port); },
+     [](const Stream& s) { return to_node(s.port); }},
+    {{"enabled", "boolean", "true", "", Effect::live,
+      "false keeps the stream in the file without sending it"},
+     [](Decoder& d, const At& at, Stream& s) { d.read(at, s.enabled); },
+     [](const Stream& s) { return to_node(s.enabled); }},
+    {{"rate", "rate", "null", "", Effect::live,
+      "total over the stream's workers; null: its share by weight of the port's rate"},
+     [](Decoder& d, const At& at, Stream& s) { d.rate(at, s.rate); },
+     [](const Stream& s) { return to_node(s.rate); }},
+    {{"weight", "integer 1..1000000", "1", "", Effect::live,
+      "share of the port's rate, against the other streams"},
+     [](Decoder& d, const At& at, Stream& s) { d.integer(at, 1, 1'000'000, s.weight); },
+     [](const Stream& s) { return to_node(s.weight); }},
+    {{"scale", "boolean", "true", "", Effect::live, "run.multiplier applies to this stream"},
+     [](Decoder& d, const At& at, Stream& s) { d.read(at, s.scale); },
+     [](const Stream& s) { return to_node(s.scale); }},
+    {{"burst", "\"auto\" or integer 1..256", "\"auto\"", "packets", Effect::live,
+      "packets that fall due together and are submitted together"},
+     decode_burst,
+     [](const Stream& s) { return s.burst ? to_node(*s.burst) : to_node(std::string("auto")); }},
+    {{"count", "integer from 1", "null", "packets", Effect::live, "packets to send; null: without end"},
+     [](Decoder& d, const At& at, Stream& s) { decode_count(d, at, s.count); },
+     [](const Stream& s) { return to_node(s.count); }},
+    {{"bytes", "integer from 1", "null", "bytes with FCS", Effect::live, "bytes to send, never exceeded"},
+     [](Decoder& d, const At& at, Stream& s) { decode_count(d, at, s.bytes); },
+     [](const Stream& s) { return to_node(s.bytes); }},
+    {{"duration", "duration", "null", "", Effect::live,
+      "sends exactly the packets that are due in this time"},
+     [](Decoder& d, const At& at, Stream& s) { d.duration(at, Duration{1}, one_year, s.duration); },
+     [](const Stream& s) { return to_node(s.duration); }},
+    {{"start", "object", "{}", "", Effect::live, "when the stream starts"},
+     [](Decoder& d, const At& at, Stream& s) {
+         StartDraft start{s.start_delay};
+         decode_object(d, at, start_table, start);
+         s.start_delay = start.delay;
+     },
+     [](const Stream& s) { return encode_object(start_table, StartDraft{s.start_delay}); }},
+    {{"workers", "array of integers", "null", "", Effect::live,
+      "which of the port's queues send it, as indices into tx.lcores; null: all"},
+     [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },
+     [](const Stream& s) { return s.workers.empty() ? Node{} : to_node(s.workers); }},
+    {{"packet", "object", "required", "", Effect::live, "what is sent"},
+     [](Decoder& d, const At& at, Stream& s) { decode_packet(d, at, s.packet); },
+     [](const Stream& s) { return encode_packet(s.packet); }},
+}};
+
+}  // namespace
+
+const Table<Stream>& stream_table() {
+    static const Table<Stream> table{"streams[]", stream_rows};
+    return table;
+}
+
+void decode_streams(Decoder& decoder, const At& at, Model& out) {
+    const auto* array = at.node.array();
+    if (array == nullptr) {
+        decoder.mismatch(at, "an array of streams");
+        return;
+    }
+    for (std::size_t i = 0; i < array->size(); ++i) {
+        Stream& stream = out.streams.emplace_back();
+        stream.pointer = child_pointer(at.pointer, i);
+        decode_object(decoder, {(*array)[i], stream.pointer}, stream_table(), stream);
+    }
+}
+
+Node encode_streams(const Model& model) {
+    Node::Array items;
+    for (const Stream& stream : model.streams) items.push_back(encode_object(stream_table(), stream));
+    return {std::move(items), {}};
+}
+
+void append_stream_keys(std::vector<KeyInfo>& out) {
+    append_keys(stream_table(), out);
+    append_keys(start_table, out);
+}
+
+}  // namespace volley::config

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "config/key.h"
+#include "config/tables.h"
+
+namespace volley::config {
+
+std::string_view name_of(Effect effect) {
+    switch (effect) {
+        case Effect::live:
+            return "live";
+        case Effect::next_run:
+            return "next run";
+        case Effect::restart:
+            return "restart";
+        case Effect::none:
+            break;
+    }
+    return "none";
+}
+
+const std::vector<KeyInfo>& all_keys() {
+    static const std::vector<KeyInfo> keys = [] {
+        std::vector<KeyInfo> out;
+        append_process_keys(out);
+        append_keys(port_table(), out);
+        append_keys(tx_table(), out);
+        append_stream_keys(out);
+        append_packet_keys(out);
+        append_value_keys(out);
+        append_keys(telemetry_table(), out);
+        std::erase_if(out,
+                      [](const KeyInfo& info) { return find_later(info.object, info.key.name) != nullptr; });
+        return out;
+    }();
+    return keys;
+}
+
+const std::vector<LaterKey>& later_keys() {
+    static const std::vector<LaterKey> keys{
+        {"ports[]", "rx", "null", "receive queues"},
+        {"ports[]", "addresses", "[]", "the port's own IP addresses"},
+        {"ports[]", "gateway", "null", "next hop of streams"},
+        {"ports[]", "vlan", "null", "VLAN of the port's own addresses"},
+        {"ports[].tx", "require_fast_path", "false", "refusing a slow transmit path at start"},
+        {"ports[].tx", "offload", "false", "checksums by the device"},
+        {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
+        {"streams[]", "bytes", "null", "an end by bytes"},
+        {"streams[]", "bursts", "null", "bursts with gaps"},
+        {"streams[]", "next", "null", "chains of streams"},
+        {"streams[]", "loop", "1", "repeated chains"},
+        {"streams[]", "departure", "\"constant\"", "Poisson and jittered departures"},
+        {"streams[]", "pacing", "\"software\"", "rate limiting by the device"},
+        {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
+        {"streams[]", "signature", "false", "signed packets"},
+        {"streams[]", "latency", "false", "latency"},
+        {"streams[]", "verify", "null", "verification by the receiver"},
+        {"streams[]", "expect_on", "null", "the receiving port"},
+        {"streams[]", "expect", "null", "what a run must reach"},
+        {"streams[]", "reverse", "null", "the same stream the other way"},
+        {"streams[].start", "at", "null", "a start at a time of day"},
+        {"streams[].packet", "trafgen", "null", "packets from a trafgen file"},
+        {"streams[].packet", "pcap", "null", "packets from a capture file"},
+        {"streams[].packet", "packets", "null", "a sequence of packets"},
+        {"streams[].packet", "order", "\"sequence\"", "the order of a sequence of packets"},
+        {"service", "unix", "\"auto\"", "the control socket"},
+        {"service", "http", "null", "the HTTP interface"},
+        {"service", "tls", "null", "TLS"},
+        {"service", "tokens", "null", "access tokens"},
+    };
+    return keys;
+}
+
+const LaterKey* find_later(std::string_view object, std::string_view name) {
+    const auto& keys = later_keys();
+    const auto at = std::find_if(keys.begin(), keys.end(), [&](const LaterKey& key) {
+        return key.object == object && key.name == name;
+    });
+    return at == keys.end() ? nullptr : &*at;
+}
+
+}  // namespace volley::config

@@ -1,0 +1,59 @@
+#include "config/load.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "config/edit.h"
+#include "config/reader.h"
+#include "config/tables.h"
+#include "config/validate.h"
+
+namespace volley::config {
+namespace {
+
+std::string read_file(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        throw FileError("cannot read " + path + ": it is a folder");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw FileError("cannot read " + path + ": " + std::strerror(errno));
+    std::string text(most_bytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file.bad()) throw FileError("cannot read " + path + ": " + std::strerror(errno));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+}  // namespace
+
+Model load(const std::string& path, const std::vector<std::string>& sets) {
+    ParseOptions options;
+    options.sets = sets;
+    const auto folder = std::filesystem::absolute(path).parent_path();
+    options.base_directory = folder.lexically_normal().string();
+    return parse(read_file(path), path, options);
+}
+
+Model parse(std::string_view text, std::string_view file_name, const ParseOptions& options) {
+    const std::string file(file_name);
+    Problems problems;
+    auto root = read_json(text, file, options.comments, problems);
+    Model model;
+    if (root) {
+        for (const std::string& set : options.sets) apply_edit(*root, set, problems);
+        Decoder decoder(file, options.base_directory, problems);
+        decode_object(decoder, {*root, ""}, model_table(), model);
+        check(decoder, *root, model);
+    }
+    problems.throw_if_any();
+    return model;
+}
+
+std::string dump_config(const Model& model, unsigned indent) {
+    return write_json(encode_model(model), indent);
+}
+
+}  // namespace volley::config

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace volley::config {
+
+/// `text` in double quotes for a message: control characters and bytes that are not UTF-8 escaped, long texts
+/// cut.
+std::string quote(std::string_view text);
+
+}  // namespace volley::config

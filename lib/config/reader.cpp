@@ -1,0 +1,202 @@
+#include "config/reader.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "config/print.h"
+#include "config/scanner.h"
+#include "config/syntax_hint.h"
+
+namespace volley::config {
+namespace {
+
+// Receives the parser's events and builds the tree. Returning false ends the parse.
+class Builder {
+  public:
+    Builder(std::string_view text, const std::string& file, bool comments, Problems& problems)
+        : text_(text), file_(file), comments_(comments), problems_(problems), scanner_(text) {}
+
+    bool null() { return scalar(nullptr); }
+    bool boolean(bool value) { return scalar(value); }
+    bool number_integer(std::int64_t value) {
+        if (value >= 0) return scalar(static_cast<std::uint64_t>(value));  // "-0"
+        return scalar(value);
+    }
+    bool number_unsigned(std::uint64_t value) { return scalar(value); }
+    bool number_float(double value, const std::string& /*written*/) { return scalar(value); }
+    bool string(std::string& value) { return scalar(std::move(value)); }
+    bool binary(std::vector<std::uint8_t>& /*value*/) { return false; }
+    bool start_object(std::size_t /*unknown*/) { return open(Node::Object{}); }
+    bool start_array(std::size_t /*unknown*/) { return open(Node::Array{}); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+    bool key(std::string& name);
+    bool parse_error(std::size_t position, const std::string& last_token,
+                     const nlohmann::detail::exception& error);
+
+    Node take() { return std::move(root_); }
+
+  private:
+    struct Open {
+        Node node;
+        std::string key;  // of the member whose value comes next
+        Mark key_mark;
+        std::unordered_map<std::string, Mark> seen;
+    };
+
+    template <class T>
+    bool scalar(T&& value) {
+        Node node{std::forward<T>(value), scanner_.next_value()};
+        scanner_.pass();
+        return counted(node.mark) && place(std::move(node));
+    }
+    template <class T>
+    bool open(T&& container) {
+        Node node{std::forward<T>(container), scanner_.next_value()};
+        scanner_.pass();
+        if (open_.size() >= deepest_nesting) {
+            add(node.mark, "is nested deeper than " + std::to_string(deepest_nesting) + " levels");
+            return false;
+        }
+        const Mark mark = node.mark;
+        open_.push_back({std::move(node), {}, {}, {}});
+        return counted(mark);
+    }
+    bool close() {
+        scanner_.pass_closing();
+        Node node = std::move(open_.back().node);
+        open_.pop_back();
+        return place(std::move(node));
+    }
+    bool place(Node node);
+    bool counted(Mark mark);
+    [[nodiscard]] std::string pointer() const;
+    void add(Mark mark, std::string text) {
+        problems_.add({file_, mark.line, mark.column, pointer(), std::move(text)});
+    }
+
+    std::string_view text_;
+    const std::string& file_;
+    bool comments_;
+    Problems& problems_;
+    Scanner scanner_;
+    std::vector<Open> open_;
+    std::size_t values_ = 0;
+    Node root_;
+};
+
+bool Builder::place(Node node) {
+    if (open_.empty()) {
+        root_ = std::move(node);
+        return true;
+    }
+    Open& into = open_.back();
+    if (auto* array = into.node.array()) {
+        array->push_back(std::move(node));
+    } else {
+        into.node.object()->push_back({std::move(into.key), into.key_mark, std::move(node)});
+    }
+    return true;
+}
+
+bool Builder::counted(Mark mark) {
+    if (++values_ <= most_values) return true;
+    add(mark, "the file holds more than " + std::to_string(most_values) + " values");
+    return false;
+}
+
+bool Builder::key(std::string& name) {
+    Open& into = open_.back();
+    into.key_mark = scanner_.next_value();
+    scanner_.pass();
+    into.key = name;
+    const auto [first, fresh] = into.seen.try_emplace(name, into.key_mark);
+    if (!fresh) {
+        add(into.key_mark, "duplicate key; it already stands at line " + std::to_string(first->second.line) +
+                               ", column " + std::to_string(first->second.column) + ": keep one of them");
+    }
+    return true;
+}
+
+// Of the value that comes next.
+std::string Builder::pointer() const {
+    std::string out;
+    for (const Open& open : open_) {
+        if (const auto* array = open.node.array()) {
+            out = child_pointer(out, array->size());
+        } else if (!open.key.empty() || open.key_mark.line != 0) {
+            out = child_pointer(out, open.key);
+        }
+    }
+    return out;
+}
+
+bool Builder::parse_error(std::size_t position, const std::string& /*last_token*/,
+                          const nlohmann::detail::exception& error) {
+    SyntaxError found;
+    found.what = error.what();
+    found.comments = comments_;
+    found.position = position;
+    if (!open_.empty()) found.unclosed = open_.back().node.mark;
+    found.unclosed_bracket = open_.empty() ? '\0' : open_.back().node.array() != nullptr ? '[' : '{';
+    const auto [offset, text] = explain(text_, scanner_, found);
+    const Mark mark = scanner_.mark_of(offset);
+    problems_.add({file_, mark.line, mark.column, "", text});
+    return false;
+}
+
+nlohmann::ordered_json to_nlohmann(const Node& node) {
+    if (const auto* array = node.array()) {
+        auto out = nlohmann::ordered_json::array();
+        for (const Node& item : *array) out.push_back(to_nlohmann(item));
+        return out;
+    }
+    if (const auto* object = node.object()) {
+        auto out = nlohmann::ordered_json::object();
+        for (const Member& member : *object) out[member.key] = to_nlohmann(member.value);
+        return out;
+    }
+    return std::visit(
+        [](const auto& value) -> nlohmann::ordered_json {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, Node::Array> || std::is_same_v<T, Node::Object>) {
+                return nullptr;
+            } else {
+                return value;
+            }
+        },
+        node.value);
+}
+
+}  // namespace
+
+std::optional<Node> read_json(std::string_view text, const std::string& file, bool comments,
+                              Problems& problems) {
+    if (text.size() > most_bytes) {
+        problems.add(
+            {file, 0, 0, "",
+             "is " + std::to_string(text.size()) + " bytes long; the most is " + std::to_string(most_bytes)});
+        return std::nullopt;
+    }
+    // The parser takes a NUL byte for the end of its input and would ignore what follows.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+        const Mark mark = Scanner(text).mark_of(nul);
+        problems.add({file, mark.line, mark.column, "", "a NUL byte; this is not a text file in UTF-8"});
+        return std::nullopt;
+    }
+    Builder builder(text, file, comments, problems);
+    const bool whole = nlohmann::json::sax_parse(text.begin(), text.end(), &builder,
+                                                 nlohmann::json::input_format_t::json, true, comments);
+    if (!whole) return std::nullopt;
+    return builder.take();
+}
+
+std::string write_json(const Node& node, unsigned indent) {
+    return to_nlohmann(node).dump(indent == 0 ? -1 : static_cast<int>(indent), ' ', false,
+                                  nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace volley::config

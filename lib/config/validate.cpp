@@ -1,0 +1,183 @@
+#include "config/validate.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/nearest.h"
+#include "config/lcores.h"
+#include "config/print.h"
+
+namespace volley::config {
+namespace {
+
+class Checker {
+  public:
+    Checker(Decoder& decoder, const Node& root, const Model& model)
+        : decoder_(decoder), root_(root), model_(model) {}
+
+    void run() {
+        check_ports();
+        check_streams();
+        check_lcores();
+    }
+
+  private:
+    void wrong(const std::string& pointer, std::string text) {
+        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
+    }
+
+    void check_ports() {
+        std::map<std::string_view, const Port*> names;
+        std::map<std::string_view, const Port*> devices;
+        for (const Port& port : model_.ports) {
+            if (!port.name.empty() && !names.try_emplace(port.name, &port).second) {
+                wrong(port.pointer + "/name", "the name " + quote(port.name) + " is taken by " +
+                                                  names[port.name]->pointer + "; names of ports differ");
+            }
+            const auto device = std::string_view(port.device).substr(0, port.device.find(','));
+            if (!device.empty() && !devices.try_emplace(device, &port).second) {
+                wrong(port.pointer + "/device", "the device " + quote(device) + " is taken by " +
+                                                    devices[device]->pointer +
+                                                    "; each port needs one of its own");
+            }
+        }
+    }
+
+    const Port* find_port(std::string_view name) const {
+        const auto at = std::find_if(model_.ports.begin(), model_.ports.end(),
+                                     [&](const Port& p) { return p.name == name; });
+        return at == model_.ports.end() ? nullptr : &*at;
+    }
+
+    void check_streams() {
+        std::map<std::string_view, const Stream*> names;
+        for (const Stream& stream : model_.streams) {
+            if (!stream.name.empty() && !names.try_emplace(stream.name, &stream).second) {
+                wrong(stream.pointer + "/name", "the name " + quote(stream.name) + " is taken by " +
+                                                    names[stream.name]->pointer +
+                                                    "; names of streams differ");
+            }
+            if (stream.port.empty()) continue;
+            if (const Port* port = find_port(stream.port)) {
+                check_stream_on(stream, *port);
+            } else if (std::all_of(model_.ports.begin(), model_.ports.end(),
+                                   [](const Port& p) { return !p.name.empty(); })) {
+                unknown_port(stream);
+            }
+        }
+    }
+
+    void unknown_port(const Stream& stream) {
+        std::vector<std::string_view> names;
+        for (const Port& port : model_.ports) names.push_back(port.name);
+        const auto close = nearest(stream.port, names);
+        std::string text = "there is no port " + quote(stream.port);
+        if (!close.empty()) {
+            text += "; did you mean " + quote(close) + "?";
+        } else if (!names.empty()) {
+            text += "; the ports are";
+            for (const std::string_view name : names) text += " " + quote(name);
+        }
+        wrong(stream.pointer + "/port", text);
+    }
+
+    void check_stream_on(const Stream& stream, const Port& port) {
+        if (!given(port.pointer + "/tx")) {
+            wrong(stream.pointer + "/port", "port " + quote(port.name) +
+                                                " has no \"tx\", so it cannot send; add \"tx\": "
+                                                "{\"lcores\": [2]} to " +
+                                                port.pointer);
+            return;
+        }
+        if (!stream.rate && !port.rate && !given(stream.pointer + "/rate") &&
+            !given(port.pointer + "/rate")) {
+            wrong(stream.pointer,
+                  "\"rate\" is missing: give the stream one such as \"10%\" or \"max\", or give port " +
+                      quote(port.name) + " one for its streams to share");
+        }
+        if (!port.tx || port.tx->lcores.empty()) return;
+        for (std::size_t i = 0; i < stream.workers.size(); ++i) {
+            if (stream.workers[i] < port.tx->lcores.size()) continue;
+            wrong(child_pointer(stream.pointer + "/workers", i),
+                  "port " + quote(port.name) + " has " + std::to_string(port.tx->lcores.size()) +
+                      " queues (its tx.lcores), so indices go from 0 to " +
+                      std::to_string(port.tx->lcores.size() - 1));
+        }
+    }
+
+    // Whether the file says something other than null there, right or wrong.
+    bool given(std::string_view pointer) const {
+        const Node* node = &root_;
+        while (!pointer.empty()) {
+            const PointerStep step = next_step(pointer);
+            pointer = step.rest;
+            const auto* array = node->array();
+            const std::size_t index = array == nullptr ? 0 : array_index(step.key, array->size());
+            node = array != nullptr ? (index < array->size() ? &(*array)[index] : nullptr)
+                                    : find(*node, step.key);
+            if (node == nullptr) return false;
+        }
+        return !node->is_null();
+    }
+
+    void check_lcores() {
+        const Lcores& lcores = model_.lcores;
+        std::map<std::uint32_t, std::string> roles;
+        const auto role = [&](std::uint32_t lcore, const std::string& name) {
+            const auto [at, fresh] = roles.try_emplace(lcore, name);
+            if (fresh) return;
+            wrong("/lcores/" + name, "lcore " + std::to_string(lcore) + " is the " + at->second +
+                                         " lcore already; each needs one of its own");
+        };
+        role(lcores.control, "control");
+        role(lcores.stats, "stats");
+        if (lcores.dispatch) role(*lcores.dispatch, "dispatch");
+        for (const Port& port : model_.ports) {
+            if (!port.tx) continue;
+            for (std::size_t i = 0; i < port.tx->lcores.size(); ++i) {
+                const auto taken = roles.find(port.tx->lcores[i]);
+                if (taken == roles.end()) continue;
+                wrong(child_pointer(port.pointer + "/tx/lcores", i),
+                      "lcore " + std::to_string(taken->first) + " is the " + taken->second +
+                          " lcore (lcores." + taken->second + "); a worker needs one of its own");
+            }
+        }
+        check_map(roles);
+    }
+
+    // Every lcore in use stands in eal.lcores, when that is given.
+    void check_map(const std::map<std::uint32_t, std::string>& roles) {
+        std::string ignored;
+        if (model_.eal.lcores.empty()) return;
+        const auto map = parse_lcores(model_.eal.lcores, ignored);
+        if (!map) return;
+        const auto need = [&](std::uint32_t lcore, const std::string& pointer) {
+            if (map->count(lcore) > 0) return;
+            wrong(pointer, "lcore " + std::to_string(lcore) + " is not in eal.lcores " +
+                               quote(model_.eal.lcores) + "; add it there, as in \"" + std::to_string(lcore) +
+                               "@" + std::to_string(lcore) + "\"");
+        };
+        for (const auto& [lcore, name] : roles) need(lcore, "/lcores/" + name);
+        for (const Port& port : model_.ports) {
+            if (!port.tx) continue;
+            for (std::size_t i = 0; i < port.tx->lcores.size(); ++i) {
+                need(port.tx->lcores[i], child_pointer(port.pointer + "/tx/lcores", i));
+            }
+        }
+    }
+
+    Decoder& decoder_;
+    const Node& root_;
+    const Model& model_;
+};
+
+}  // namespace
+
+void check(Decoder& decoder, const Node& root, const Model& model) {
+    Checker(decoder, root, model).run();
+}
+
+}  // namespace volley::config
