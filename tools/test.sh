@@ -55,7 +55,7 @@ if ! $quick; then
     build_and_test tsan build-tsan clang++-14 -Db_sanitize=thread -Db_lundef=false -Doptimization=1
     if [ -z "$filter" ]; then
         check clang-format run_quietly tools/check_style.sh format
-        check clang-tidy run_quietly tools/check_style.sh tidy build-asan
+        if [ -f build-asan/compile_commands.json ]; then check clang-tidy run_quietly tools/check_style.sh tidy build-asan; fi
     fi
 fi
 say "done"
