@@ -1,12 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <future>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include "base/units.h"
@@ -45,12 +41,14 @@ class StatsLoop {
     Line begin_run(std::chrono::milliseconds patience);
     /// An extra tick now.
     Line tick(std::chrono::milliseconds patience);
-    /// Publishes the report of the run. settled: nothing is in flight any more.
+    /// Publishes the report of the run; ticks go on. settled: nothing is in flight any more.
     Line report(bool settled, std::chrono::milliseconds patience);
+    /// The same as the very last line, then stop().
+    Line finish(bool settled, std::chrono::milliseconds patience);
 
-    /// These return at once.
+    /// These return at once; a signal handler may call them.
     void reopen();  ///< files, by SIGUSR1
-    void stop();    ///< run() returns after the tick at hand and flush_time
+    void stop();    ///< run() returns after the tick at hand, and at most flush_time for readers that lag
 
     /// The latest tick, and the report of the last run that has one; nullptr before the first.
     [[nodiscard]] Line latest() const;

@@ -1,0 +1,309 @@
+#include "telemetry/stats_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+#include <future>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/fd.h"
+#include "telemetry/render.h"
+#include "telemetry/report.h"
+
+namespace volley::telemetry {
+namespace {
+
+constexpr std::uint64_t nanoseconds = 1'000'000'000;
+
+std::uint64_t clock_ns(clockid_t clock) noexcept {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+timespec timespec_of(std::uint64_t ns) noexcept {
+    return {static_cast<time_t>(ns / nanoseconds), static_cast<long>(ns % nanoseconds)};
+}
+
+Fd checked(int fd, const char* what) {
+    if (fd < 0) throw std::system_error(errno, std::system_category(), what);
+    return Fd(fd);
+}
+
+enum class Kind : std::uint8_t { tick, begin_run, report, finish };
+
+struct Request {
+    Kind kind;
+    bool settled;
+    std::promise<StatsLoop::Line> done;
+};
+
+// What the epoll says woke it: the sinks are numbered from 0.
+constexpr std::uint64_t timer_id = ~std::uint64_t{0};
+constexpr std::uint64_t command_id = timer_id - 1;
+
+}  // namespace
+
+struct StatsLoop::Implementation {
+    Implementation(Source& from, const Options& with, std::vector<std::unique_ptr<Sink>> to);
+
+    // Any thread.
+    Line ask(Kind kind, bool settled, std::chrono::milliseconds patience);
+    void wake() const noexcept;
+    void stop() noexcept;
+
+    // The stats lcore.
+    void run() noexcept;
+    void take_commands() noexcept;
+    Line obey(Kind kind, bool settled) noexcept;
+    std::shared_ptr<const Totals> collect();
+    Line publish(std::shared_ptr<const Totals> totals, Snapshot snapshot);
+    void set_ticks(std::uint64_t first_ns, std::uint64_t interval_ns) noexcept;
+    void start_ticks() noexcept;
+    bool wait(int timeout_ms) noexcept;
+    void flush_sinks() noexcept;
+
+    Source& source;
+    const Options options;
+    const std::vector<std::unique_ptr<Sink>> sinks;
+    const Fd epoll;
+    const Fd timer;
+    const Fd commands;
+
+    // Written by any thread, read by the stats lcore; wake() follows each write.
+    std::atomic<bool> stopping{false};
+    std::atomic<bool> reopening{false};
+    std::mutex mutex;  // guards requests; never held while anything is collected
+    std::vector<Request> requests;
+
+    // Written by the stats lcore, read by any thread: the release of the store publishes the whole value.
+    std::atomic<Line> latest;
+    std::atomic<Line> latest_report;
+
+    // The stats lcore alone.
+    std::shared_ptr<const Totals> base = std::make_shared<Totals>();
+    std::shared_ptr<const Totals> previous = base;
+    RateHistory history;
+    std::uint64_t sequence = 0;
+    std::string failure;  // of the last tick, told by the next line
+};
+
+StatsLoop::Implementation::Implementation(Source& from, const Options& with,
+                                          std::vector<std::unique_ptr<Sink>> to)
+    : source(from),
+      options(with),
+      sinks(std::move(to)),
+      epoll(checked(::epoll_create1(EPOLL_CLOEXEC), "epoll for telemetry")),
+      timer(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timer for telemetry")),
+      commands(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd for telemetry")) {
+    if (options.interval.ns == 0) throw std::invalid_argument("\"telemetry.interval\" must be more than 0");
+    const auto watch = [this](int fd, std::uint64_t id) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = id;
+        if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+            throw std::system_error(errno, std::system_category(), "epoll for telemetry");
+        }
+    };
+    watch(timer.get(), timer_id);
+    watch(commands.get(), command_id);
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < sinks.size(); ++i) {
+        if (!names.insert(sinks[i]->name()).second) {
+            throw std::invalid_argument("two telemetry sinks are named " + std::string(sinks[i]->name()));
+        }
+        if (sinks[i]->poll_fd() >= 0) watch(sinks[i]->poll_fd(), i);
+    }
+}
+
+StatsLoop::Line StatsLoop::Implementation::ask(Kind kind, bool settled, std::chrono::milliseconds patience) {
+    std::promise<Line> promise;
+    std::future<Line> answer = promise.get_future();
+    {
+        const std::lock_guard lock(mutex);
+        requests.push_back({kind, settled, std::move(promise)});
+    }
+    wake();
+    if (answer.wait_for(patience) != std::future_status::ready) return nullptr;
+    return answer.get();
+}
+
+void StatsLoop::Implementation::wake() const noexcept {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t n = ::write(commands.get(), &one, sizeof(one));
+}
+
+void StatsLoop::Implementation::stop() noexcept {
+    stopping.store(true, std::memory_order_release);
+    wake();
+}
+
+void StatsLoop::Implementation::run() noexcept {
+    try {
+        base = previous = collect();
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    start_ticks();
+    while (!stopping.load(std::memory_order_acquire)) wait(-1);
+    set_ticks(0, 0);
+    take_commands();
+    flush_sinks();
+}
+
+// Absolute deadlines in the kernel's timer: the time that a tick takes moves none of the later ones.
+void StatsLoop::Implementation::set_ticks(std::uint64_t first_ns, std::uint64_t interval_ns) noexcept {
+    itimerspec spec{};
+    spec.it_value = timespec_of(first_ns);
+    spec.it_interval = timespec_of(interval_ns);
+    ::timerfd_settime(timer.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void StatsLoop::Implementation::start_ticks() noexcept {
+    set_ticks(clock_ns(CLOCK_MONOTONIC) + options.interval.ns, options.interval.ns);
+}
+
+bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
+    std::array<epoll_event, 16> events;
+    const int n = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+    for (int i = 0; i < n; ++i) {
+        const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
+        std::uint64_t count = 0;
+        if (id < sinks.size()) {
+            sinks[id]->ready();
+        } else if (id == command_id) {
+            if (::read(commands.get(), &count, sizeof(count)) > 0) take_commands();
+        } else if (!stopping.load(std::memory_order_acquire) && ::read(timer.get(), &count, sizeof(count)) > 0) {
+            // However many deadlines have passed, one tick tells all there is to tell.
+            const Line line = obey(Kind::tick, false);
+            if (!line) continue;
+            history.sample(*previous, *line->totals);
+            previous = line->totals;
+        }
+    }
+    return n > 0;
+}
+
+void StatsLoop::Implementation::take_commands() noexcept {
+    if (reopening.exchange(false, std::memory_order_acquire)) {
+        for (const auto& sink : sinks) sink->reopen();
+    }
+    std::vector<Request> waiting;
+    {
+        const std::lock_guard lock(mutex);
+        waiting.swap(requests);
+    }
+    for (Request& request : waiting) {
+        const bool over = stopping.load(std::memory_order_acquire);
+        request.done.set_value(over ? nullptr : obey(request.kind, request.settled));
+    }
+}
+
+StatsLoop::Line StatsLoop::Implementation::obey(Kind kind, bool settled) noexcept {
+    try {
+        std::shared_ptr<const Totals> now = collect();
+        if (kind == Kind::report || kind == Kind::finish) {
+            if (kind == Kind::finish) stop();
+            return publish(now, make_report(*base, *now, history, settled));
+        }
+        if (kind == Kind::begin_run) {
+            base = previous = now;
+            history.reset();
+            start_ticks();
+        }
+        return publish(now, make_snapshot(*base, *previous, *now, options.streams_in_full));
+    } catch (const std::exception& e) {
+        failure = e.what();
+        return nullptr;
+    }
+}
+
+std::shared_ptr<const Totals> StatsLoop::Implementation::collect() {
+    auto totals = std::make_shared<Totals>();
+    totals->time_unix_ns = clock_ns(CLOCK_REALTIME);
+    totals->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    source.collect(*totals);
+    if (!failure.empty()) totals->warnings.push_back("a telemetry tick failed: " + failure);
+    return totals;
+}
+
+StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals> totals, Snapshot snapshot) {
+    snapshot.sequence = sequence++;
+    for (const auto& sink : sinks) {
+        snapshot.publishers.push_back({std::string(sink->name()), sink->dropped_lines()});
+    }
+    auto published = std::make_shared<Published>();
+    published->totals = std::move(totals);
+    published->line = render_json(snapshot);
+    published->live = render_live(snapshot);
+    published->snapshot = std::move(snapshot);
+    const Line line = std::move(published);
+    (line->snapshot.report ? latest_report : latest).store(line, std::memory_order_release);
+    for (const auto& sink : sinks) sink->offer(line);
+    failure.clear();
+    return line;
+}
+
+void StatsLoop::Implementation::flush_sinks() noexcept {
+    const std::uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + options.flush_time.ns;
+    const auto pending = [](const auto& sink) { return sink->pending(); };
+    while (std::any_of(sinks.begin(), sinks.end(), pending)) {
+        const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        if (now >= deadline) return;
+        wait(static_cast<int>(std::min<std::uint64_t>((deadline - now) / 1'000'000 + 1, 1000)));
+    }
+}
+
+StatsLoop::StatsLoop(Source& source, const Options& options, std::vector<std::unique_ptr<Sink>> sinks)
+    : implementation_(std::make_unique<Implementation>(source, options, std::move(sinks))) {}
+
+StatsLoop::~StatsLoop() = default;
+
+void StatsLoop::run() noexcept {
+    implementation_->run();
+}
+
+StatsLoop::Line StatsLoop::begin_run(std::chrono::milliseconds patience) {
+    return implementation_->ask(Kind::begin_run, false, patience);
+}
+
+StatsLoop::Line StatsLoop::tick(std::chrono::milliseconds patience) {
+    return implementation_->ask(Kind::tick, false, patience);
+}
+
+StatsLoop::Line StatsLoop::report(bool settled, std::chrono::milliseconds patience) {
+    return implementation_->ask(Kind::report, settled, patience);
+}
+
+StatsLoop::Line StatsLoop::finish(bool settled, std::chrono::milliseconds patience) {
+    return implementation_->ask(Kind::finish, settled, patience);
+}
+
+void StatsLoop::reopen() {
+    implementation_->reopening.store(true, std::memory_order_release);
+    implementation_->wake();
+}
+
+void StatsLoop::stop() {
+    implementation_->stop();
+}
+
+StatsLoop::Line StatsLoop::latest() const {
+    return implementation_->latest.load(std::memory_order_acquire);
+}
+
+StatsLoop::Line StatsLoop::latest_report() const {
+    return implementation_->latest_report.load(std::memory_order_acquire);
+}
+
+}  // namespace volley::telemetry
