@@ -30,7 +30,7 @@ struct StartOptions {
     std::uint64_t tx_offloads = 0;
     std::uint64_t rx_offloads = 0;
     std::uint64_t rss = 0;  ///< RTE_ETH_RSS_*, 0 is no RSS
-    std::vector<std::uint8_t> rss_key;
+    std::vector<std::uint8_t> rss_key{};
     bool lsc = false;
     bool rx_interrupts = false;
     bool promiscuous = true;

@@ -6,6 +6,8 @@
 namespace volley::soft82599 {
 namespace {
 
+constexpr std::uint16_t burst_sizes[] = {1, 2, 3, 4, 8, 32, 64, 128};
+
 struct Path {
     const char* name;
     std::uint16_t rs_thresh;
@@ -35,7 +37,7 @@ TEST(Transmit, counts_every_tail_write_of_every_burst_size) {
     for (const Path& path : paths) {
         Started port(nic.id(), {.rs_thresh = path.rs_thresh, .tx_offloads = path.offloads});
         const auto frame = ipv4_frame(60);
-        for (const std::uint16_t burst : {1, 2, 3, 4, 8, 32, 64, 128}) {
+        for (const std::uint16_t burst : burst_sizes) {
             const auto before = nic->tx_queue(0);
             constexpr std::size_t packets = 1536;  // a multiple of every burst size
             ASSERT_EQ(port.send(0, frame, packets, burst), packets);
