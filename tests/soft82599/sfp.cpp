@@ -20,7 +20,8 @@ SfpModule::SfpModule() {
 
 std::uint32_t SfpModule::read(std::uint32_t i2cctl) const noexcept {
     const bool line = sda_ && (drive_ || !present_);
-    return i2cctl | (scl_ ? scl_in : 0) | (line ? sda_in : 0);
+    // The driver writes back what it read, so the stored value may hold old input bits.
+    return (i2cctl & ~(scl_in | sda_in)) | (scl_ ? scl_in : 0) | (line ? sda_in : 0);
 }
 
 void SfpModule::write(std::uint32_t i2cctl) noexcept {
