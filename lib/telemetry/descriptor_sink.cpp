@@ -72,6 +72,12 @@ ssize_t DescriptorSink::write(const char* data, std::size_t size) const noexcept
     return quiet_write(fd_, data, size);
 }
 
+void DescriptorSink::ready() noexcept {
+    epoll_event taken{};
+    ::epoll_wait(poller_.get(), &taken, 1, 0);  // the one shot is over only when it is taken
+    flush();
+}
+
 void DescriptorSink::flush() noexcept {
     const auto outcome =
         queue_.flush([this](const char* data, std::size_t size) { return write(data, size); });

@@ -25,7 +25,7 @@ class DescriptorSink : public Sink {
     void offer(const std::shared_ptr<const Published>& published) noexcept override;
     [[nodiscard]] std::uint64_t dropped_lines() const noexcept override { return dropped_; }
     [[nodiscard]] int poll_fd() const noexcept override { return poller_.get(); }
-    void ready() noexcept override { flush(); }
+    void ready() noexcept override;
     [[nodiscard]] bool pending() const noexcept override { return waiting_; }
 
   private:

@@ -183,7 +183,8 @@ bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
             sinks[id]->ready();
         } else if (id == command_id) {
             if (::read(commands.get(), &count, sizeof(count)) > 0) take_commands();
-        } else if (!stopping.load(std::memory_order_acquire) && ::read(timer.get(), &count, sizeof(count)) > 0) {
+        } else if (!stopping.load(std::memory_order_acquire) &&
+                   ::read(timer.get(), &count, sizeof(count)) > 0) {
             // However many deadlines have passed, one tick tells all there is to tell.
             const Line line = obey(Kind::tick, false);
             if (!line) continue;
