@@ -42,14 +42,36 @@ struct FieldValue {
     bool operator==(const FieldValue&) const = default;
 };
 
+/// A program on bytes of a raw header that no field names, for imported packets.
+struct RawProgram {
+    std::uint16_t offset = 0;  ///< first byte, counted from the header's first
+    std::uint8_t width = 1;    ///< bytes, 1 to 16, big-endian
+    Program program;
+    bool operator==(const RawProgram&) const = default;
+};
+
+/// An RFC 1071 checksum computed into two bytes of a raw header, for imported packets.
+struct RawChecksum {
+    enum class Pseudo : std::uint8_t { none, ipv4, ipv6 };
+    std::uint16_t offset = 0;         ///< where it is written, counted from the header's first byte
+    std::uint16_t from = 0;           ///< first byte that it covers, counted from the frame's first
+    std::optional<std::uint16_t> to;  ///< end, exclusive; none: the frame's end, before any padding
+    Pseudo pseudo = Pseudo::none;
+    std::uint16_t ip = 0;       ///< frame offset of the IP header whose addresses the pseudo-header takes
+    std::uint8_t protocol = 0;  ///< of the pseudo-header; with 17 (UDP) a sum of 0 is written as 0xffff
+    bool operator==(const RawChecksum&) const = default;
+};
+
 /// One header of the stack. A field that is absent is filled in: lengths, types, checksums and defaults.
 struct HeaderModel {
     HeaderKind kind = HeaderKind::raw;
     std::vector<FieldValue> fields;
     std::vector<std::pair<const FieldInfo*, std::vector<std::uint8_t>>>
-        bytes;                      ///< FieldType::bytes (options)
-    std::vector<std::uint8_t> raw;  ///< kind raw: the bytes
-    std::string pointer;            ///< JSON pointer in the configuration, for messages
+        bytes;                           ///< FieldType::bytes (options)
+    std::vector<std::uint8_t> raw;       ///< kind raw: the bytes
+    std::string pointer;                 ///< JSON pointer in the configuration, for messages
+    std::vector<RawProgram> programs;    ///< kind raw
+    std::vector<RawChecksum> checksums;  ///< kind raw
     bool operator==(const HeaderModel&) const = default;
 };
 

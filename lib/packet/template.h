@@ -14,24 +14,32 @@ namespace volley::packet {
 
 /// The most packets that one stamp call takes: one TemplateBurst.
 inline constexpr std::uint32_t max_burst = 256;
-/// Largest frame in bytes without FCS (9216 with it).
-inline constexpr std::uint32_t max_frame = 9212;
+/// Largest frame in bytes without FCS: 9728 with it, the largest jumbo frame of ixgbe ports.
+inline constexpr std::uint32_t max_frame = 9724;
+
+struct Assembly;
+struct Plan;
 
 /// A compiled packet: packet number i is a pure function of (template, i). Immutable, shared by all workers.
 /// No DPDK here: the same code writes packets into mbufs, pcap files and a receiver's expectations.
 class PacketTemplate {
   public:
+    PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean);
+    ~PacketTemplate();
+    PacketTemplate(const PacketTemplate&) = delete;
+    PacketTemplate& operator=(const PacketTemplate&) = delete;
+
     /// Identifies the constant image in a buffer; unique in the process and never reused, never 0.
-    [[nodiscard]] std::uint32_t content_id() const noexcept;
+    [[nodiscard]] std::uint32_t content_id() const noexcept { return content_id_; }
     /// Constant bytes of the longest packet, without FCS; a buffer that holds them needs only stamp().
-    [[nodiscard]] std::span<const std::uint8_t> image() const noexcept;
+    [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
     /// No byte and no length depends on the index: stamp() and lengths() need not be called.
-    [[nodiscard]] bool constant() const noexcept;
+    [[nodiscard]] bool constant() const noexcept { return constant_; }
     /// Length without FCS of every packet, or 0 when lengths differ from packet to packet.
-    [[nodiscard]] std::uint16_t fixed_length() const noexcept;
-    [[nodiscard]] std::uint16_t longest() const noexcept;
+    [[nodiscard]] std::uint16_t fixed_length() const noexcept { return fixed_length_; }
+    [[nodiscard]] std::uint16_t longest() const noexcept { return static_cast<std::uint16_t>(image_.size()); }
     /// Mean frame length in bytes with FCS over one whole cycle of sizes, exactly.
-    [[nodiscard]] Rational mean_l2_bytes() const noexcept;
+    [[nodiscard]] Rational mean_l2_bytes() const noexcept { return mean_; }
 
     /// Lengths without FCS of packets first..first+count-1. count ≤ max_burst.
     void lengths(std::uint64_t first, std::uint32_t count, std::uint16_t* out) const noexcept;
@@ -41,6 +49,19 @@ class PacketTemplate {
     void stamp(std::uint64_t first, std::uint32_t count, std::uint8_t* const* frames) const noexcept;
     /// Packet `index` complete into `frame` (at least longest() bytes). Returns its length without FCS.
     std::uint16_t write(std::uint64_t index, std::uint8_t* frame) const noexcept;
+
+    /// What stamp() executes, for explanations and for tests of each instruction set.
+    [[nodiscard]] const Plan& plan() const noexcept;
+
+  private:
+    std::unique_ptr<const Assembly> assembly_;
+    std::span<const std::uint8_t> image_;
+    void (*stamp_)(const Plan&, std::uint64_t, std::uint32_t, std::uint8_t* const*) noexcept;
+    void (*lengths_)(const Plan&, std::uint64_t, std::uint32_t, std::uint16_t*) noexcept;
+    Rational mean_;
+    std::uint32_t content_id_;
+    std::uint16_t fixed_length_;
+    bool constant_;
 };
 
 /// Compiles a model. `port_mac` is the default source address of the outermost eth header (and arp sender).

@@ -1,0 +1,73 @@
+#include "packet/assemble.h"
+
+#include <algorithm>
+
+#include "packet/prf.h"
+
+namespace volley::packet {
+namespace {
+
+void fill_payload(std::vector<std::uint8_t>& image, std::size_t at, const Payload& payload) {
+    if (payload.kind == Payload::Kind::bytes) {
+        const auto length = std::min(payload.bytes.size(), image.size() - at);
+        std::copy_n(payload.bytes.begin(), length, image.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    if (payload.kind == Payload::Kind::fill && !payload.bytes.empty()) {
+        for (std::size_t i = at; i < image.size(); ++i)
+            image[i] = payload.bytes[(i - at) % payload.bytes.size()];
+    }
+}
+
+template <class T>
+Array<T> array(const std::vector<T>& items) {
+    return {items.data(), static_cast<std::uint32_t>(items.size())};
+}
+
+void connect(Assembly& out) {
+    auto& plan = out.plan;
+    plan.size = out.lengths.size() > 1 ? &out.columns.back() : nullptr;
+    plan.lengths = out.lengths.data();
+    plan.fixed_length = out.lengths.size() > 1 ? std::uint16_t{0} : out.lengths.front();
+    plan.sums = array(out.sums);
+    plan.narrow = array(out.narrow);
+    plan.wide = array(out.wide);
+    plan.by_size = array(out.by_size);
+    plan.payload = out.payload.empty() ? nullptr : out.payload.data();
+    plan.checksums = array(out.checksums);
+    plan.columns = out.columns.data();
+    plan.wide_parts = out.wide_parts.data();
+    plan.targets = out.targets.data();
+    out.constant = plan.size == nullptr && out.narrow.empty() && out.wide.empty() && out.payload.empty();
+}
+
+}  // namespace
+
+std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, const Sizes& sizes,
+                                   std::vector<Problem>& problems) {
+    auto out = std::make_unique<Assembly>();
+    const std::size_t headers = layout.bytes.size();
+    const auto& payload = model.payload;
+    const std::size_t given = payload.kind == Payload::Kind::bytes ? payload.bytes.size() : 0;
+    out->lengths = sizes.lengths;
+    out->image = layout.bytes;
+    // Without a frame size the content ends with what was given, and the rest is padding.
+    const std::size_t end = model.frame_size ? sizes.lengths.back() : headers + given;
+    out->image.resize(end);
+    fill_payload(out->image, headers, payload);
+    if (payload.kind == Payload::Kind::random && end > headers) {
+        static constexpr char name[] = "payload";
+        out->payload.push_back(
+            {static_cast<std::uint16_t>(headers), key_of(payload.seed, name, sizeof name - 1), {}});
+    }
+    out->image.resize(sizes.lengths.back());
+    add_cells(*out, layout, problems);
+    if (!problems.empty()) return out;
+    add_sums(*out, layout, sizes, static_cast<std::uint32_t>(end), problems);
+    if (sizes.lengths.size() > 1) {
+        out->columns.push_back(make_column(sizes.variant, {sizes.variant_base, 0, 0xffffffff}, out->storage));
+    }
+    connect(*out);
+    return out;
+}
+
+}  // namespace volley::packet

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <functional>
+
+#include "packet/assemble.h"
+#include "packet/checksum.h"
+
+namespace volley::packet {
+namespace {
+
+constexpr std::size_t most_sums = 256;  // what stamping keeps on its stack
+
+using Interval = ChecksumField::Interval;
+using Table = std::vector<std::uint32_t>;
+
+/// What a checksum depends on decides how it gets into the packet.
+enum class Dependence : std::uint8_t { unknown, visiting, constant, size, index };
+
+class Summer {
+  public:
+    Summer(Assembly& out, const Layout& layout, const Sizes& sizes, std::uint32_t end,
+           std::vector<Problem>& problems)
+        : out_(out),
+          layout_(layout),
+          lengths_(sizes.lengths),
+          end_(end),
+          problems_(problems),
+          dependence_(layout.checksums.size(), Dependence::unknown),
+          tables_(layout.checksums.size()) {}
+
+    void run() {
+        for (const auto& sum : layout_.checksums) out_.image[sum.at] = out_.image[sum.at + 1] = 0;
+        check_cells();
+        if (!problems_.empty()) return;
+        for (const auto& field : layout_.lengths) add_length(field);
+        for (std::size_t c = 0; c < layout_.checksums.size(); ++c) visit(c);
+        if (!problems_.empty()) return;
+        for (const auto c : order_) add_checksum(c);
+        for (auto& cell : out_.narrow) cell.sums = targets(cell.offset, cell.width);
+        for (auto& cell : out_.wide) cell.sums = targets(cell.offset, cell.width);
+        for (auto& payload : out_.payload) payload.sums = targets(payload.offset, 1);
+        for (auto& write : out_.checksums) write.sums = targets(write.offset, 2);
+        fuse_by_size();
+    }
+
+  private:
+    [[nodiscard]] bool varies() const { return lengths_.size() > 1; }
+    [[nodiscard]] std::uint32_t end_of(std::size_t variant) const {
+        return varies() ? lengths_[variant] : end_;
+    }
+    [[nodiscard]] static bool touches(const ChecksumField& sum, std::uint32_t begin, std::uint32_t length) {
+        return std::any_of(sum.covered.begin(), sum.covered.end(), [&](const Interval& interval) {
+            return begin < interval.end && interval.begin < begin + length;
+        });
+    }
+    [[nodiscard]] static std::uint16_t stored(std::uint32_t number) {
+        return swap_bytes(static_cast<std::uint16_t>(number));
+    }
+
+    void check_cells();
+    void check_cell(std::uint32_t offset, std::uint32_t width);
+    void add_length(const LengthField& field);
+    void visit(std::size_t c);
+    [[nodiscard]] Dependence own_dependence(const ChecksumField& sum) const;
+    void add_checksum(std::size_t c);
+    [[nodiscard]] Table partial_sums(const ChecksumField& sum) const;
+    void add_interval(const Interval& interval, const std::vector<std::uint8_t>& still,
+                      std::vector<std::uint64_t>& sums) const;
+    SumTargets targets(std::uint32_t offset, std::uint32_t length);
+    void add_by_size(std::uint32_t at, const Table& values);
+    void fuse_by_size();
+    const std::uint32_t* keep(Table table) {
+        return out_.storage.tables.emplace_back(std::move(table)).data();
+    }
+
+    Assembly& out_;
+    const Layout& layout_;
+    const std::vector<std::uint16_t>& lengths_;
+    std::uint32_t end_;
+    std::vector<Problem>& problems_;
+    std::vector<Dependence> dependence_;
+    std::vector<Table> tables_;       ///< by checksum: values by variant, when they depend on the size alone
+    std::vector<std::size_t> order_;  ///< covered before covering
+    std::vector<std::size_t> slots_;  ///< checksum of each slot
+};
+
+void Summer::check_cells() {
+    for (const auto& cell : out_.narrow) check_cell(cell.offset, cell.width);
+    for (const auto& cell : out_.wide) check_cell(cell.offset, cell.width);
+    if (layout_.checksums.size() > most_sums) {
+        problems_.push_back(
+            {"/headers", "more than " + std::to_string(most_sums) + " checksums; give some of them"});
+    }
+}
+
+void Summer::check_cell(std::uint32_t offset, std::uint32_t width) {
+    const auto part = std::find_if(layout_.parts.begin(), layout_.parts.end(), [&](const Part& candidate) {
+        return candidate.bit / 8 < offset + width && offset * 8 < candidate.bit + candidate.width;
+    });
+    const auto refuse = [&](const char* text) { problems_.push_back({part->pointer, text}); };
+    for (const auto& sum : layout_.checksums) {
+        if (sum.at < offset + width && offset < sum.at + 2)
+            refuse("a program writes where a checksum is computed");
+        for (const auto& interval : sum.covered) {
+            const bool apart = offset >= interval.end || offset + width <= interval.begin;
+            const bool inside = offset >= interval.begin && offset + width <= interval.end;
+            if (!apart && !inside)
+                refuse("a checksum covers some bytes of a program but not all; split the program");
+        }
+    }
+}
+
+void Summer::add_length(const LengthField& field) {
+    Table values;
+    for (std::size_t v = 0; v < lengths_.size(); ++v) values.push_back(stored(end_of(v) - field.from));
+    if (varies()) {
+        add_by_size(field.at, values);
+    } else {
+        out_.image[field.at] = static_cast<std::uint8_t>(values[0]);
+        out_.image[field.at + 1] = static_cast<std::uint8_t>(values[0] >> 8);
+    }
+}
+
+Dependence Summer::own_dependence(const ChecksumField& sum) const {
+    bool index = false;
+    for (const auto& cell : out_.narrow) index |= touches(sum, cell.offset, cell.width);
+    for (const auto& cell : out_.wide) index |= touches(sum, cell.offset, cell.width);
+    for (const auto& payload : out_.payload) index |= touches(sum, payload.offset, 1);
+    if (index) return Dependence::index;
+    bool size = sum.length_from.has_value();
+    for (const auto& interval : sum.covered) size |= interval.end == to_the_end;
+    for (const auto& field : layout_.lengths) size |= touches(sum, field.at, 2);
+    return varies() && size ? Dependence::size : Dependence::constant;
+}
+
+/// A checksum that covers another is computed after it and depends on all that the other does.
+void Summer::visit(std::size_t c) {
+    const auto& sum = layout_.checksums[c];
+    if (dependence_[c] == Dependence::visiting) {
+        problems_.push_back({"/headers", "two checksums cover each other; give one of them"});
+        dependence_[c] = Dependence::constant;
+    }
+    if (dependence_[c] != Dependence::unknown) return;
+    dependence_[c] = Dependence::visiting;
+    auto all = own_dependence(sum);
+    for (std::size_t other = 0; other < layout_.checksums.size(); ++other) {
+        if (other == c || !touches(sum, layout_.checksums[other].at, 2)) continue;
+        visit(other);
+        all = std::max(all, dependence_[other]);
+    }
+    dependence_[c] = all;
+    order_.push_back(c);
+}
+
+void Summer::add_interval(const Interval& interval, const std::vector<std::uint8_t>& still,
+                          std::vector<std::uint64_t>& sums) const {
+    std::uint64_t sum = 0;
+    std::uint32_t at = interval.begin;
+    for (std::size_t v = 0; v < sums.size(); ++v) {
+        for (const std::uint32_t stop = std::min(interval.end, end_of(v)); at < stop; ++at) {
+            sum += static_cast<std::uint64_t>(still[at]) << ((at - interval.begin) % 2 * 8);
+        }
+        sums[v] += sum;
+    }
+}
+
+/// By variant: the sum, not complemented, of all that does not depend on the packet index.
+Table Summer::partial_sums(const ChecksumField& sum) const {
+    auto still = out_.image;
+    const auto clear = [&](std::uint32_t begin, std::uint32_t length) {
+        std::fill_n(still.begin() + begin, length, std::uint8_t{0});
+    };
+    for (const auto& cell : out_.narrow) clear(cell.offset, cell.width);
+    for (const auto& cell : out_.wide) clear(cell.offset, cell.width);
+    clear(sum.at, 2);
+    std::vector<std::uint64_t> sums(lengths_.size(), sum.constant);
+    const auto add_word = [&](std::uint32_t at, std::size_t v, std::uint16_t word) {
+        for (const auto& interval : sum.covered) {
+            if (at >= interval.begin && at < interval.end) {
+                sums[v] += (at - interval.begin) % 2 == 0 ? word : swap_bytes(word);
+            }
+        }
+    };
+    if (varies()) {
+        for (const auto& field : layout_.lengths) {
+            clear(field.at, 2);
+            for (std::size_t v = 0; v < sums.size(); ++v)
+                add_word(field.at, v, stored(end_of(v) - field.from));
+        }
+    }
+    for (std::size_t other = 0; other < tables_.size(); ++other) {
+        if (dependence_[other] == Dependence::constant) continue;
+        clear(layout_.checksums[other].at, 2);
+        if (dependence_[other] != Dependence::size || &layout_.checksums[other] == &sum) continue;
+        for (std::size_t v = 0; v < tables_[other].size(); ++v) {
+            add_word(layout_.checksums[other].at, v, static_cast<std::uint16_t>(tables_[other][v]));
+        }
+    }
+    for (const auto& interval : sum.covered) add_interval(interval, still, sums);
+    Table folded;
+    for (std::size_t v = 0; v < sums.size(); ++v) {
+        if (sum.length_from) sums[v] += stored(end_of(v) - *sum.length_from);
+        folded.push_back(fold(sums[v]));
+    }
+    return folded;
+}
+
+void Summer::add_checksum(std::size_t c) {
+    const auto& sum = layout_.checksums[c];
+    auto partial = partial_sums(sum);
+    if (dependence_[c] == Dependence::index) {
+        const auto slot = static_cast<std::uint16_t>(slots_.size());
+        slots_.push_back(c);
+        const bool same = std::equal(partial.begin() + 1, partial.end(), partial.begin());
+        out_.sums.push_back({partial[0], same ? nullptr : keep(std::move(partial))});
+        out_.checksums.push_back(
+            {static_cast<std::uint16_t>(sum.at), slot, sum.zero_is_ffff ? 0xffffU : 0U, {}});
+        return;
+    }
+    for (auto& value : partial) {
+        value = ~value & 0xffff;
+        if (value == 0 && sum.zero_is_ffff) value = 0xffff;
+    }
+    const auto last = partial.back();
+    out_.image[sum.at] = static_cast<std::uint8_t>(last);
+    out_.image[sum.at + 1] = static_cast<std::uint8_t>(last >> 8);
+    if (dependence_[c] == Dependence::size) {
+        add_by_size(sum.at, partial);
+        tables_[c] = std::move(partial);
+    }
+}
+
+SumTargets Summer::targets(std::uint32_t offset, std::uint32_t length) {
+    SumTargets range{static_cast<std::uint32_t>(out_.targets.size()), 0};
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+        const auto& sum = layout_.checksums[slots_[slot]];
+        if (sum.at == offset && length == 2) continue;  // a checksum counts as zero in itself
+        for (const auto& interval : sum.covered) {
+            if (offset >= interval.end || offset + length <= interval.begin) continue;
+            out_.targets.push_back({static_cast<std::uint16_t>(slot), (offset - interval.begin) % 2 != 0});
+            ++range.count;
+        }
+    }
+    return range;
+}
+
+void Summer::add_by_size(std::uint32_t at, const Table& values) {
+    out_.by_size.push_back({static_cast<std::uint16_t>(at), 2, keep(values)});
+}
+
+/// Two neighbours, as UDP's length and checksum are, go into the packet with one store.
+void Summer::fuse_by_size() {
+    auto& writes = out_.by_size;
+    std::sort(writes.begin(), writes.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    std::vector<VariantWrite> fused;
+    for (const auto& write : writes) {
+        if (!fused.empty() && fused.back().width == 2 && fused.back().offset + 2 == write.offset) {
+            Table both(lengths_.size());
+            for (std::size_t v = 0; v < both.size(); ++v) {
+                both[v] = fused.back().by_variant[v] | write.by_variant[v] << 16;
+            }
+            fused.back().width = 4;
+            fused.back().by_variant = keep(std::move(both));
+        } else {
+            fused.push_back(write);
+        }
+    }
+    writes = std::move(fused);
+}
+
+}  // namespace
+
+void add_sums(Assembly& out, const Layout& layout, const Sizes& sizes, std::uint32_t end,
+              std::vector<Problem>& problems) {
+    Summer(out, layout, sizes, end, problems).run();
+}
+
+}  // namespace volley::packet
