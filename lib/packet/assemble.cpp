@@ -7,6 +7,8 @@
 namespace volley::packet {
 namespace {
 
+constexpr std::uint64_t ordered_period = 4096;
+
 void fill_payload(std::vector<std::uint8_t>& image, std::size_t at, const Payload& payload) {
     if (payload.kind == Payload::Kind::bytes) {
         const auto length = std::min(payload.bytes.size(), image.size() - at);
@@ -26,6 +28,7 @@ Array<T> array(const std::vector<T>& items) {
 void connect(Assembly& out) {
     auto& plan = out.plan;
     plan.size = out.lengths.size() > 1 ? &out.columns.back() : nullptr;
+    plan.size_in_order = !out.size_order.empty();
     plan.lengths = out.lengths.data();
     plan.fixed_length = out.lengths.size() > 1 ? std::uint16_t{0} : out.lengths.front();
     plan.sums = array(out.sums);
@@ -40,6 +43,19 @@ void connect(Assembly& out) {
     out.constant = plan.size == nullptr && out.narrow.empty() && out.wide.empty() && out.payload.empty();
 }
 
+/// Sizes that repeat after few packets, as mixes do, have their tables in the order of packets: reading on in
+/// order is cheaper than looking each packet's variant up.
+void set_size_order(Assembly& out, const Sizes& sizes) {
+    out.lengths = sizes.lengths;
+    const std::uint64_t period = sizes.variant.period();
+    if (sizes.lengths.size() == 1 || period == 0 || period > ordered_period) return;
+    out.lengths.clear();
+    for (std::uint64_t i = 0; i < period + table_slack; ++i) {
+        out.size_order.push_back(static_cast<std::uint16_t>(sizes.variant.at(i) - sizes.variant_base));
+        out.lengths.push_back(sizes.lengths[out.size_order.back()]);
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, const Sizes& sizes,
@@ -48,7 +64,7 @@ std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, cons
     const std::size_t headers = layout.bytes.size();
     const auto& payload = model.payload;
     const std::size_t given = payload.kind == Payload::Kind::bytes ? payload.bytes.size() : 0;
-    out->lengths = sizes.lengths;
+    set_size_order(*out, sizes);
     out->image = layout.bytes;
     // Without a frame size the content ends with what was given, and the rest is padding.
     const std::size_t end = model.frame_size ? sizes.lengths.back() : headers + given;
@@ -65,6 +81,7 @@ std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, cons
     add_sums(*out, layout, sizes, static_cast<std::uint32_t>(end), problems);
     if (sizes.lengths.size() > 1) {
         out->columns.push_back(make_column(sizes.variant, {sizes.variant_base, 0, 0xffffffff}, out->storage));
+        if (!out->size_order.empty()) out->columns.back().cycle = divider(sizes.variant.period());
     }
     connect(*out);
     return out;

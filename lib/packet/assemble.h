@@ -26,7 +26,8 @@ struct Assembly {
     std::vector<RandomPayload> payload;
     std::vector<ChecksumWrite> checksums;
     std::vector<SumTarget> targets;
-    std::vector<std::uint16_t> lengths;
+    std::vector<std::uint16_t> lengths;     ///< by entry of the tables that depend on the size
+    std::vector<std::uint16_t> size_order;  ///< variant of each such entry; empty: entry v is variant v
 };
 
 /// Groups the varying parts into cells and takes the constant bits of their bytes from the image. Parts of

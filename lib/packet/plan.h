@@ -107,8 +107,9 @@ struct SumStart {
 struct ChecksumWrite {
     std::uint16_t offset = 0;
     std::uint16_t slot = 0;
-    std::uint32_t zero = 0;  ///< what is written for a computed 0
-    SumTargets sums;         ///< outer checksums that cover this one
+    std::uint16_t shared = 0;  ///< slot whose sum is to be added; `slot` itself for none
+    std::uint32_t zero = 0;    ///< what is written for a computed 0
+    SumTargets sums;           ///< outer checksums that cover this one
 };
 
 /// Random bytes from `offset` to the end of the packet.
@@ -126,6 +127,7 @@ struct Array {
 
 struct Plan {
     const Column* size = nullptr;            ///< variant of each packet; nullptr when all have one length
+    bool size_in_order = false;              ///< tables by variant are in the order of packets, with slack
     const std::uint16_t* lengths = nullptr;  ///< by variant
     std::uint16_t fixed_length = 0;
     Array<SumStart> sums;

@@ -15,6 +15,15 @@ using Table = std::vector<std::uint32_t>;
 /// What a checksum depends on decides how it gets into the packet.
 enum class Dependence : std::uint8_t { unknown, visiting, constant, size, index };
 
+/// A checksum that stamping computes, with what it starts from by variant.
+struct Slot {
+    std::size_t checksum;
+    Table start;
+    std::vector<std::vector<bool>>
+        sources;           ///< by thing that varies: swapped or not, once for each time it counts
+    std::uint16_t shared;  ///< the slot whose sum is added to this one's; itself for none
+};
+
 class Summer {
   public:
     Summer(Assembly& out, const Layout& layout, const Sizes& sizes, std::uint32_t end,
@@ -35,10 +44,14 @@ class Summer {
         for (std::size_t c = 0; c < layout_.checksums.size(); ++c) visit(c);
         if (!problems_.empty()) return;
         for (const auto c : order_) add_checksum(c);
-        for (auto& cell : out_.narrow) cell.sums = targets(cell.offset, cell.width);
-        for (auto& cell : out_.wide) cell.sums = targets(cell.offset, cell.width);
-        for (auto& payload : out_.payload) payload.sums = targets(payload.offset, 1);
-        for (auto& write : out_.checksums) write.sums = targets(write.offset, 2);
+        find_sources();
+        share_sums();
+        std::size_t source = 0;
+        for (auto& cell : out_.narrow) cell.sums = targets(source++);
+        for (auto& cell : out_.wide) cell.sums = targets(source++);
+        for (auto& payload : out_.payload) payload.sums = targets(source++);
+        for (auto& write : out_.checksums) write.sums = targets(source++);
+        for (std::size_t slot = 0; slot < slots_.size(); ++slot) add_start(slot);
         fuse_by_size();
     }
 
@@ -65,12 +78,14 @@ class Summer {
     [[nodiscard]] Table partial_sums(const ChecksumField& sum) const;
     void add_interval(const Interval& interval, const std::vector<std::uint8_t>& still,
                       std::vector<std::uint64_t>& sums) const;
-    SumTargets targets(std::uint32_t offset, std::uint32_t length);
+    void find_sources();
+    void find_sources(std::uint32_t offset, std::uint32_t length);
+    void share_sums();
+    SumTargets targets(std::size_t source);
+    void add_start(std::size_t slot);
     void add_by_size(std::uint32_t at, const Table& values);
     void fuse_by_size();
-    const std::uint32_t* keep(Table table) {
-        return out_.storage.tables.emplace_back(std::move(table)).data();
-    }
+    const std::uint32_t* keep(const Table& by_variant);
 
     Assembly& out_;
     const Layout& layout_;
@@ -80,8 +95,16 @@ class Summer {
     std::vector<Dependence> dependence_;
     std::vector<Table> tables_;       ///< by checksum: values by variant, when they depend on the size alone
     std::vector<std::size_t> order_;  ///< covered before covering
-    std::vector<std::size_t> slots_;  ///< checksum of each slot
+    std::vector<Slot> slots_;
 };
+
+/// Puts values by variant into the order that stamping reads them in.
+const std::uint32_t* Summer::keep(const Table& by_variant) {
+    if (out_.size_order.empty()) return out_.storage.tables.emplace_back(by_variant).data();
+    Table ordered;
+    for (const auto variant : out_.size_order) ordered.push_back(by_variant[variant]);
+    return out_.storage.tables.emplace_back(std::move(ordered)).data();
+}
 
 void Summer::check_cells() {
     for (const auto& cell : out_.narrow) check_cell(cell.offset, cell.width);
@@ -209,11 +232,9 @@ void Summer::add_checksum(std::size_t c) {
     auto partial = partial_sums(sum);
     if (dependence_[c] == Dependence::index) {
         const auto slot = static_cast<std::uint16_t>(slots_.size());
-        slots_.push_back(c);
-        const bool same = std::equal(partial.begin() + 1, partial.end(), partial.begin());
-        out_.sums.push_back({partial[0], same ? nullptr : keep(std::move(partial))});
         out_.checksums.push_back(
-            {static_cast<std::uint16_t>(sum.at), slot, sum.zero_is_ffff ? 0xffffU : 0U, {}});
+            {static_cast<std::uint16_t>(sum.at), slot, slot, sum.zero_is_ffff ? 0xffffU : 0U, {}});
+        slots_.push_back({c, std::move(partial), {}, slot});
         return;
     }
     for (auto& value : partial) {
@@ -229,18 +250,74 @@ void Summer::add_checksum(std::size_t c) {
     }
 }
 
-SumTargets Summer::targets(std::uint32_t offset, std::uint32_t length) {
-    SumTargets range{static_cast<std::uint32_t>(out_.targets.size()), 0};
-    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-        const auto& sum = layout_.checksums[slots_[slot]];
+void Summer::find_sources() {
+    for (const auto& cell : out_.narrow) find_sources(cell.offset, cell.width);
+    for (const auto& cell : out_.wide) find_sources(cell.offset, cell.width);
+    for (const auto& payload : out_.payload) find_sources(payload.offset, 1);
+    for (const auto& write : out_.checksums) find_sources(write.offset, 2);
+}
+
+void Summer::find_sources(std::uint32_t offset, std::uint32_t length) {
+    for (auto& slot : slots_) {
+        const auto& sum = layout_.checksums[slot.checksum];
+        auto& found = slot.sources.emplace_back();
         if (sum.at == offset && length == 2) continue;  // a checksum counts as zero in itself
         for (const auto& interval : sum.covered) {
             if (offset >= interval.end || offset + length <= interval.begin) continue;
-            out_.targets.push_back({static_cast<std::uint16_t>(slot), (offset - interval.begin) % 2 != 0});
+            found.push_back((offset - interval.begin) % 2 != 0);
+        }
+    }
+}
+
+/// A sum that takes in all that another does (UDP's the addresses that IPv4's has) starts from the other's,
+/// so that what they share is added once. Only sums that do not lean on others are leant on.
+void Summer::share_sums() {
+    std::vector<std::pair<std::size_t, std::size_t>> by_size;  // sources, slot
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+        const auto& sources = slots_[s].sources;
+        by_size.emplace_back(
+            std::count_if(sources.begin(), sources.end(), [](const auto& f) { return !f.empty(); }), s);
+    }
+    std::sort(by_size.begin(), by_size.end());
+    for (std::size_t i = 0; i < by_size.size(); ++i) {
+        auto& slot = slots_[by_size[i].second];
+        for (std::size_t j = i; j-- > 0 && slot.shared == by_size[i].second;) {
+            const auto& other = slots_[by_size[j].second];
+            if (other.shared != by_size[j].second || by_size[j].first == 0) continue;
+            bool contained = true;
+            for (std::size_t source = 0; source < other.sources.size(); ++source) {
+                contained = contained &&
+                            (other.sources[source].empty() || other.sources[source] == slot.sources[source]);
+            }
+            if (contained) slot.shared = static_cast<std::uint16_t>(by_size[j].second);
+        }
+    }
+}
+
+SumTargets Summer::targets(std::size_t source) {
+    SumTargets range{static_cast<std::uint32_t>(out_.targets.size()), 0};
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+        const auto& slot = slots_[s];
+        if (slot.shared != s && !slots_[slot.shared].sources[source].empty()) continue;
+        for (const bool swapped : slot.sources[source]) {
+            out_.targets.push_back({static_cast<std::uint16_t>(s), swapped});
             ++range.count;
         }
     }
     return range;
+}
+
+/// What the other sum starts with is taken off again, by adding its complement.
+void Summer::add_start(std::size_t s) {
+    const auto& slot = slots_[s];
+    Table start = slot.start;
+    if (slot.shared != s) {
+        const Table& other = slots_[slot.shared].start;
+        for (std::size_t v = 0; v < start.size(); ++v) start[v] = fold(start[v] + (~other[v] & 0xffff));
+        out_.checksums[s].shared = slot.shared;
+    }
+    const bool same = std::equal(start.begin() + 1, start.end(), start.begin());
+    out_.sums.push_back({start[0], same ? nullptr : keep(start)});
 }
 
 void Summer::add_by_size(std::uint32_t at, const Table& values) {
@@ -254,12 +331,12 @@ void Summer::fuse_by_size() {
     std::vector<VariantWrite> fused;
     for (const auto& write : writes) {
         if (!fused.empty() && fused.back().width == 2 && fused.back().offset + 2 == write.offset) {
-            Table both(lengths_.size());
-            for (std::size_t v = 0; v < both.size(); ++v) {
-                both[v] = fused.back().by_variant[v] | write.by_variant[v] << 16;
+            Table both(out_.lengths.size());
+            for (std::size_t e = 0; e < both.size(); ++e) {
+                both[e] = fused.back().by_variant[e] | write.by_variant[e] << 16;
             }
             fused.back().width = 4;
-            fused.back().by_variant = keep(std::move(both));
+            fused.back().by_variant = out_.storage.tables.emplace_back(std::move(both)).data();
         } else {
             fused.push_back(write);
         }

@@ -41,7 +41,9 @@ PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rationa
 
 PacketTemplate::~PacketTemplate() = default;
 
-const Plan& PacketTemplate::plan() const noexcept { return assembly_->plan; }
+const Plan& PacketTemplate::plan() const noexcept {
+    return assembly_->plan;
+}
 
 void PacketTemplate::lengths(std::uint64_t first, std::uint32_t count, std::uint16_t* out) const noexcept {
     if (fixed_length_ == 0) return lengths_(assembly_->plan, first, count, out);
