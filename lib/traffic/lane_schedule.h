@@ -57,8 +57,8 @@ class LaneSchedule {
     /// (nullptr: first plan), and starts the others on their own grid, at the first due that is not before
     /// `now`. Untouched streams keep their dues to the tick. A new rate scales what is left of the running
     /// interval (and of a duration), so the next burst falls due within one new lane interval and the number
-    /// sent follows the integral of the rate. Allocates nothing; to be called once, before fill(). Take the
-    /// slips of `previous` first.
+    /// sent follows the integral of the rate. Slips not yet taken go along. Allocates nothing; to be called
+    /// once, before fill().
     void adopt(const LaneSchedule* previous, Tsc now) noexcept;
 
     /// Writes up to `room` bursts that fall due by `until`, in due order, to out; returns how many.
@@ -71,8 +71,8 @@ class LaneSchedule {
     /// Every count is emitted, or the plan's end is reached: this lane will emit nothing more.
     /// Paused and zero-rate streams hold it open until the end.
     [[nodiscard]] bool finished(Tsc now) const noexcept;
-    /// Tick at which the next burst falls due; now for an unfinished stream at max; ~0 when nothing is going
-    /// to.
+    /// Tick at which the next burst falls due; now for an unfinished stream at max. When nothing is going to:
+    /// the end for paused and zero-rate streams, ~0 otherwise.
     [[nodiscard]] Tsc next_due(Tsc now) const noexcept;
     /// Streams at max are being sent.
     [[nodiscard]] bool has_max() const noexcept { return !max_.empty(); }

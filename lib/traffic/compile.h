@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/tsc.h"
+#include "config/model.h"
+#include "packet/model.h"
+#include "traffic/plan.h"
+#include "traffic/stream_table.h"
+
+namespace volley::traffic {
+
+/// What the ports really are, in the order of Model::ports.
+struct PortFacts {
+    std::uint64_t link_bps = 0;        ///< 0: unknown; then the configured speed counts, if there is one
+    std::optional<packet::Value> mac;  ///< fills eth.src where a stream gives none; none: the configured one
+    std::uint32_t workers = 0;         ///< TX workers: 0 for a port that only receives
+};
+
+struct Inputs {
+    std::vector<PortFacts> ports;
+    std::uint64_t tsc_hz = 0;  ///< below 2^34
+    std::uint64_t generation = 1;
+    Tsc epoch = 0;       ///< the schedule's zero: a little ahead of the first plan's adoption, or its first
+                         ///< packets are late
+    Tsc not_before = 0;  ///< streams that are new in a later plan count their start delay from here
+    Tsc end = ~Tsc{0};   ///< epoch + ticks_of(run.duration); ~0: none
+    std::optional<double> multiplier;  ///< instead of run.multiplier
+    std::vector<std::string> paused;   ///< streams that keep their place and send nothing
+};
+
+/// What keeps a model from becoming a plan: the place and the operator's next step.
+struct Problem {
+    std::string pointer;
+    std::string text;
+};
+
+/// Compiles the model's enabled streams into generation N of the traffic: templates, exact rates, bursts,
+/// counts, phases and lanes, with all allocation done. Streams of `previous` (nullptr: none) that keep their
+/// name, port, workers and burst are carried: each lane goes on at its own index. An automatic burst never
+/// ends a life: it stays as it was over several workers, and is chosen anew on one. The table gains rows only
+/// if there is no problem. Control only.
+std::variant<std::unique_ptr<Plan>, std::vector<Problem>> compile(const config::Model& model,
+                                                                  const Inputs& inputs, StreamTable& table,
+                                                                  const Plan* previous);
+
+}  // namespace volley::traffic
