@@ -49,7 +49,7 @@ void LaneSchedule::set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept
     line.slot = spec.slot.value;
     line.burst = static_cast<std::uint16_t>(spec.burst);
     line.lanes = static_cast<std::uint8_t>(spec.lanes);
-    line.kind = spec.max ? Kind::max : Kind::paced;
+    line.special = spec.max ? at_max : 0;
     line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
     line.limit = spec.count;
     line.fraction = 0;
@@ -157,6 +157,7 @@ void LaneSchedule::carry(std::uint32_t stream, const LaneSchedule& previous, Tsc
         return;
     }
     line.index = old.index;
+    if (line.lanes > 1 && line.index % line.burst != 0) line.special |= broken;
     carry_duration(stream, previous, now);
     if (has_rate(spec)) due = carry_due(stream, previous, due, parked, now);
     place(stream, due, now);

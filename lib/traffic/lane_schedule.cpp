@@ -41,6 +41,28 @@ void LaneSchedule::slip_top(Tsc now) noexcept {
     }
 }
 
+// The stream has reached its limit. Should the limit grow, it goes on where it was cut, so that no index is
+// left out.
+void LaneSchedule::retire(std::uint32_t stream, Tsc due) noexcept {
+    Line& line = lines_[stream];
+    const std::uint64_t last = line.index - static_cast<std::uint64_t>(line.burst) * line.lanes;
+    if (line.limit - last < line.burst) line.index = line.limit;
+    terms_[stream].due = due;
+}
+
+// What is left of an own burst that was cut; the next is a whole one again.
+TemplateBurst LaneSchedule::take_rest(Line& line, Tsc due) noexcept {
+    const std::uint64_t rest = line.burst - line.index % line.burst;
+    const std::uint64_t count = std::min(rest, line.limit - line.index);
+    const TemplateBurst out{line.packet, line.index, due, static_cast<std::uint32_t>(count), line.slot};
+    line.index += count;
+    if (count == rest) {
+        line.index += static_cast<std::uint64_t>(line.burst) * (line.lanes - 1U);
+        line.special &= static_cast<std::uint8_t>(~broken);
+    }
+    return out;
+}
+
 // One stream needs no order: its line stays in registers.
 std::uint32_t LaneSchedule::run_alone(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept {
     const auto stream = static_cast<std::uint32_t>(paced_.top().stream);
@@ -64,7 +86,7 @@ std::uint32_t LaneSchedule::run_alone(Tsc now, Tsc until, std::uint32_t room, Te
     if (line.index < line.limit) {
         paced_.replace_top({due, stream});
     } else {
-        terms_[stream].due = due;
+        retire(stream, due);
         paced_.pop();
     }
     return n;
@@ -78,7 +100,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
     while (n < room && !paced_.empty() && paced_.top().tick <= until) {
         const Due top = paced_.top();
         Line& line = lines_[top.stream];
-        if (line.kind == Kind::max) {
+        if ((line.special & at_max) != 0) {
             if (now < top.tick) break;
             paced_.pop();
             begin_max(static_cast<std::uint32_t>(top.stream), max_.empty() ? 0 : max_.top().tick);
@@ -86,6 +108,11 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
         }
         if (top.tick < oldest) {
             slip_top(now);
+            continue;
+        }
+        if (line.special != 0) {
+            out[n++] = take_rest(line, std::min(top.tick, last_tick_));
+            if (line.index >= line.limit) paced_.pop();
             continue;
         }
         if (paced_.size() == 1) {
@@ -103,7 +130,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
         if (line.index < line.limit) {
             paced_.replace_top({due, top.stream});
         } else {
-            terms_[top.stream].due = due;
+            retire(static_cast<std::uint32_t>(top.stream), due);
             paced_.pop();
         }
     }
@@ -119,10 +146,15 @@ std::uint32_t LaneSchedule::fill_max(Tsc now, std::uint32_t room, TemplateBurst*
             max_.pop();
             continue;
         }
-        const auto count =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
-        out[n++] = {line.packet, line.index, now, count, line.slot};
-        line.index += static_cast<std::uint64_t>(line.burst) * line.lanes;
+        if ((line.special & broken) != 0) {
+            out[n++] = take_rest(line, now);
+        } else {
+            const auto count =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
+            out[n++] = {line.packet, line.index, now, count, line.slot};
+            line.index += static_cast<std::uint64_t>(line.burst) * line.lanes;
+            if (line.index >= line.limit) retire(static_cast<std::uint32_t>(top.stream), now);
+        }
         if (line.index < line.limit) {
             max_.replace_top({top.tick + line.step_whole, top.stream});
         } else {

@@ -95,8 +95,6 @@ class LaneSchedule {
     }
 
   private:
-    enum class Kind : std::uint8_t { paced, max };
-
     /// What each burst reads and writes: one cache line. The due tick is in the heap.
     struct alignas(cache_line) Line {
         std::uint64_t fraction;       ///< of the due tick, over denominator
@@ -109,9 +107,11 @@ class LaneSchedule {
         std::uint32_t slot;
         std::uint16_t burst;
         std::uint8_t lanes;
-        Kind kind;
+        std::uint8_t special;  ///< bits below; 0 for the paced streams that make up the hot path
     };
     static_assert(sizeof(Line) == cache_line);
+    static constexpr std::uint8_t at_max = 1;
+    static constexpr std::uint8_t broken = 2;  ///< a limit that has moved on since cut the burst at index
 
     /// What is needed when something changes: start, slip, adoption.
     struct Terms {
@@ -138,6 +138,8 @@ class LaneSchedule {
     void limit_by_end(std::uint32_t stream, Tsc due) noexcept;
     void place(std::uint32_t stream, Tsc due, Tsc now) noexcept;
     void slip_top(Tsc now) noexcept;
+    void retire(std::uint32_t stream, Tsc due) noexcept;
+    static TemplateBurst take_rest(Line& line, Tsc due) noexcept;
     void note_slips(std::uint32_t stream, std::uint64_t slips, std::uint64_t packets) noexcept;
     void begin_max(std::uint32_t stream, Tsc served) noexcept;
     std::uint32_t fill_paced(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept;
