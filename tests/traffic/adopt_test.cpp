@@ -182,6 +182,18 @@ TEST(adopt, a_paused_stream_resumes_on_its_grid_at_its_index_without_a_burst) {
     EXPECT_EQ(sent[0].due, hz + hz / 1000);
 }
 
+TEST(adopt, even_a_short_pause_is_not_made_up_for) {
+    LaneStream running = stream(0, {1000, 1}, 1);
+    LaneStream paused = running;
+    paused.paused = true;
+    auto lane = lane_of({running}, nullptr, 0);
+    attended(*lane, 0, hz / 10);
+    lane = lane_of({paused}, lane.get(), hz / 10);
+    lane = lane_of({running}, lane.get(), hz / 10 + hz / 20);
+    EXPECT_EQ(all_until(*lane, hz / 10 + hz / 20, hz / 10 + hz / 20).size(), 1U);
+    lane->take_slips([](StreamSlot, std::uint64_t, std::uint64_t) { ADD_FAILURE() << "a pause is no slip"; });
+}
+
 TEST(adopt, a_stream_added_live_starts_on_its_grid_and_a_removed_one_ends) {
     auto lane = lane_of({stream(0, {1000, 1}, 1)}, nullptr, 0);
     attended(*lane, 0, hz / 10);

@@ -77,6 +77,27 @@ TEST(lane_schedule, ten_million_bursts_are_due_where_the_formula_puts_them) {
     }
 }
 
+TEST(lane_schedule, many_streams_in_one_lane_are_each_due_where_their_formula_puts_them) {
+    std::vector<LaneStream> specs;
+    std::mt19937_64 random(1);
+    for (std::uint32_t s = 0; s < 200; ++s) {
+        specs.push_back(stream(s, reduced(1 + random() % 100'000, 1 + random() % 11), 1 + s % 32));
+        specs.back().phase = random() % 100'000;
+    }
+    LaneSchedule lane = started(specs);
+    std::vector<std::uint64_t> next(specs.size(), 0);
+    TemplateBurst out[256];
+    for (int done = 0; done < 1'000'000; done += 256) {
+        ASSERT_EQ(lane.fill(lane.next_due(0), forever, 256, 0, out), 256U);
+        for (const TemplateBurst& burst : out) {
+            const LaneStream& spec = specs[burst.stream];
+            ASSERT_EQ(burst.first_index, next[burst.stream]);
+            ASSERT_EQ(burst.due, due_of_packet(spec.phase, burst.first_index, spec.pps));
+            next[burst.stream] += burst.count;
+        }
+    }
+}
+
 // B26, B27: where others' 64-bit products of packets, bits or nanoseconds overflow, ours go on exactly.
 TEST(lane_schedule, six_billion_packets_and_a_million_seconds_leave_no_drift) {
     for (const Rational pps : {Rational{20'000'000'000, 672}, Rational{20'000, 1}, Rational{333'333, 1000}}) {
