@@ -13,7 +13,8 @@ namespace {
 std::string folded(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        if (c != '_' && c != '-') out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+        if (c != '_' && c != '-')
+            out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
     }
     return out;
 }

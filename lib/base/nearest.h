@@ -5,7 +5,8 @@
 
 namespace volley {
 
-/// The candidate closest to `word` by edit distance (case folded), or empty when none is close enough to be meant.
+/// The candidate closest to `word` by edit distance (case folded), or empty when none is close enough to be
+/// meant.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace volley

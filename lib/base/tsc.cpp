@@ -18,7 +18,8 @@ struct Sample {
     std::uint64_t ns;
 };
 
-// The pair whose two TSC reads lie closest together: a pre-emption between the clocks would otherwise be taken for drift.
+// The pair whose two TSC reads lie closest together: a pre-emption between the clocks would otherwise be
+// taken for drift.
 Sample sample() {
     Sample best{};
     Tsc best_width = ~Tsc{0};

@@ -8,11 +8,15 @@
 
 namespace volley {
 
-/// Ticks of the invariant time-stamp counter. All schedules are kept in it; 2^64 ticks at 4 GHz are 146 years.
+/// Ticks of the invariant time-stamp counter. All schedules are kept in it; 2^64 ticks at 4 GHz are 146
+/// years.
 using Tsc = std::uint64_t;
 
-/// Reads the counter without serialising: about 25 cycles on bare metal, more in a guest, so once a turn, not once a packet.
-inline Tsc tsc_now() noexcept { return __rdtsc(); }
+/// Reads the counter without serialising: about 25 cycles on bare metal, more in a guest, so once a turn, not
+/// once a packet.
+inline Tsc tsc_now() noexcept {
+    return __rdtsc();
+}
 
 /// Ticks per second of the counter, from the CPU or measured once against CLOCK_MONOTONIC_RAW for 50 ms.
 /// Thread-safe; the first call may take those 50 ms.

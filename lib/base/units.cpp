@@ -60,7 +60,8 @@ constexpr std::array<Unit, 6> time_units{{{"ns", 1},
                                           {"h", 3'600'000'000'000}}};
 constexpr std::string_view rate_units = "use pps, kpps, Mpps, bps, kbps, Mbps, Gbps, Gbps@L1, % or \"max\"";
 
-std::optional<Rational> scaled(Rational value, std::uint64_t factor, std::string_view text, std::string& why) {
+std::optional<Rational> scaled(Rational value, std::uint64_t factor, std::string_view text,
+                               std::string& why) {
     const std::uint64_t common = std::gcd(factor, value.den);
     const Wide num = static_cast<Wide>(value.num) * (factor / common);
     if (num > std::numeric_limits<std::uint64_t>::max()) {
@@ -166,10 +167,9 @@ std::optional<Duration> parse_duration(std::string_view text, std::string& why) 
         }
         return Duration{value->num};
     }
-    why = number->rest.empty()
-              ? "\"" + std::string(text) + "\" has no unit; use ns, us, ms, s, m or h"
-              : "unknown unit \"" + std::string(number->rest) + "\" in \"" + std::string(text) +
-                    "\"; use ns, us, ms, s, m or h";
+    why = number->rest.empty() ? "\"" + std::string(text) + "\" has no unit; use ns, us, ms, s, m or h"
+                               : "unknown unit \"" + std::string(number->rest) + "\" in \"" +
+                                     std::string(text) + "\"; use ns, us, ms, s, m or h";
     return std::nullopt;
 }
 
@@ -185,11 +185,16 @@ std::optional<std::uint64_t> parse_speed(std::string_view text, std::string& why
 
 std::string to_text(const Rate& rate) {
     switch (rate.kind) {
-        case Rate::Kind::max: return "max";
-        case Rate::Kind::packets: return with_prefix(rate.value, "pps");
-        case Rate::Kind::bits_l2: return with_prefix(rate.value, "bps");
-        case Rate::Kind::bits_l1: return with_prefix(rate.value, "bps@L1");
-        case Rate::Kind::percent: return decimal(rate.value) + "%";
+        case Rate::Kind::max:
+            return "max";
+        case Rate::Kind::packets:
+            return with_prefix(rate.value, "pps");
+        case Rate::Kind::bits_l2:
+            return with_prefix(rate.value, "bps");
+        case Rate::Kind::bits_l1:
+            return with_prefix(rate.value, "bps@L1");
+        case Rate::Kind::percent:
+            return decimal(rate.value) + "%";
     }
     return {};
 }
@@ -203,16 +208,21 @@ std::string to_text(Duration duration) {
     return std::to_string(duration.ns) + "ns";
 }
 
-std::string speed_text(std::uint64_t bits_per_second) { return with_prefix({bits_per_second, 1}, "bps"); }
+std::string speed_text(std::uint64_t bits_per_second) {
+    return with_prefix({bits_per_second, 1}, "bps");
+}
 
 std::optional<Rational> packets_per_second(const Rate& rate, Rational l2_bytes, std::uint64_t link_bps) {
     const auto l2_bits = static_cast<Wide>(l2_bytes.num) * 8;
-    const auto l1_bits = (static_cast<Wide>(l2_bytes.num) + static_cast<Wide>(l1_overhead_bytes) * l2_bytes.den) * 8;
+    const auto l1_bits =
+        (static_cast<Wide>(l2_bytes.num) + static_cast<Wide>(l1_overhead_bytes) * l2_bytes.den) * 8;
     Wide num = rate.value.num;
     Wide den = rate.value.den;
     switch (rate.kind) {
-        case Rate::Kind::max: return std::nullopt;
-        case Rate::Kind::packets: return rate.value;
+        case Rate::Kind::max:
+            return std::nullopt;
+        case Rate::Kind::packets:
+            return rate.value;
         case Rate::Kind::bits_l2:
             num *= l2_bytes.den;
             den *= l2_bits;
@@ -238,7 +248,8 @@ std::optional<Rational> packets_per_second(const Rate& rate, Rational l2_bytes, 
     num /= a;
     den /= a;
     // Only rates with many digits on odd sizes need more than 64 bits; there the last bit is below 1e-15.
-    while (num > std::numeric_limits<std::uint64_t>::max() || den > std::numeric_limits<std::uint64_t>::max()) {
+    while (num > std::numeric_limits<std::uint64_t>::max() ||
+           den > std::numeric_limits<std::uint64_t>::max()) {
         num >>= 1;
         den >>= 1;
     }

@@ -44,11 +44,12 @@ struct Duration {
 inline constexpr std::uint32_t fcs_bytes = 4;
 inline constexpr std::uint32_t l1_overhead_bytes = 20;
 
-/// Parses "10Gbps", "10Gbps@L1", "50%", "1.2Mpps", "max". SI prefixes k, M, G, T are decimal and case-sensitive.
-/// On failure returns nothing and sets `why` to what is wrong and what would be right.
+/// Parses "10Gbps", "10Gbps@L1", "50%", "1.2Mpps", "max". SI prefixes k, M, G, T are decimal and
+/// case-sensitive. On failure returns nothing and sets `why` to what is wrong and what would be right.
 std::optional<Rate> parse_rate(std::string_view text, std::string& why);
 
-/// Parses "0us", "10ms", "1.5s", "2m", "1h": unit one of ns, us, ms, s, m, h. A fraction below 1 ns is refused.
+/// Parses "0us", "10ms", "1.5s", "2m", "1h": unit one of ns, us, ms, s, m, h. A fraction below 1 ns is
+/// refused.
 std::optional<Duration> parse_duration(std::string_view text, std::string& why);
 
 /// Parses a link speed such as "10Gbps" or "100Mbps" into bits per second.
@@ -59,8 +60,8 @@ std::string to_text(const Rate& rate);
 std::string to_text(Duration duration);
 std::string speed_text(std::uint64_t bits_per_second);
 
-/// Exact packets per second of a rate for frames whose mean size is l2_bytes (with FCS; a fraction for mixed sizes)
-/// on a link of link_bps. Nothing for max, and for per cent when link_bps is 0 (unknown).
+/// Exact packets per second of a rate for frames whose mean size is l2_bytes (with FCS; a fraction for mixed
+/// sizes) on a link of link_bps. Nothing for max, and for per cent when link_bps is 0 (unknown).
 std::optional<Rational> packets_per_second(const Rate& rate, Rational l2_bytes, std::uint64_t link_bps);
 
 /// a*b/c rounded down; the product may need 128 bits, the quotient must fit 64.

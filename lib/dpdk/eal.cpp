@@ -63,7 +63,8 @@ std::vector<std::string> eal_arguments(const EalOptions& options, std::uint64_t 
     if (huge) {
         args.emplace_back("--in-memory");
     } else {
-        args.insert(args.end(), {"--no-huge", "--no-shconf"});  // --in-memory with --no-huge is refused by the EAL
+        args.insert(args.end(),
+                    {"--no-huge", "--no-shconf"});  // --in-memory with --no-huge is refused by the EAL
     }
     args.insert(args.end(), {"--file-prefix", options.name});
     for (const std::string& plugin : options.plugins) args.insert(args.end(), {"-d", plugin});
@@ -86,9 +87,10 @@ Eal::Eal(const EalOptions& options) {
         std::string line;
         for (const std::string& arg : args) line += (line.empty() ? "" : " ") + arg;
         restore_log();
-        throw Error("starting the EAL with \"" + line + "\"", code,
-                    "the EAL's own lines above say why; lcores that name absent CPUs are mapped with eal.lcores, for "
-                    "example \"0@0,1@0,2@1\"; memory is eal.memory_mib");
+        throw Error(
+            "starting the EAL with \"" + line + "\"", code,
+            "the EAL's own lines above say why; lcores that name absent CPUs are mapped with eal.lcores, for "
+            "example \"0@0,1@0,2@1\"; memory is eal.memory_mib");
     }
 }
 
@@ -102,9 +104,13 @@ void launch(LcoreId lcore, int (*function)(void*), void* argument) {
     if (code != 0) throw Error("launching lcore " + std::to_string(lcore.value), code);
 }
 
-void wait_lcore(LcoreId lcore) { rte_eal_wait_lcore(lcore.value); }
+void wait_lcore(LcoreId lcore) {
+    rte_eal_wait_lcore(lcore.value);
+}
 
-bool has_lcore(LcoreId lcore) { return lcore.value < RTE_MAX_LCORE && rte_lcore_is_enabled(lcore.value) != 0; }
+bool has_lcore(LcoreId lcore) {
+    return lcore.value < RTE_MAX_LCORE && rte_lcore_is_enabled(lcore.value) != 0;
+}
 
 bool shares_cpu(LcoreId lcore) {
     const rte_cpuset_t own = rte_lcore_cpuset(lcore.value);
@@ -119,6 +125,8 @@ bool shares_cpu(LcoreId lcore) {
     return false;
 }
 
-int socket_of(LcoreId lcore) { return static_cast<int>(rte_lcore_to_socket_id(lcore.value)); }
+int socket_of(LcoreId lcore) {
+    return static_cast<int>(rte_lcore_to_socket_id(lcore.value));
+}
 
 }  // namespace volley::dpdk

@@ -14,8 +14,8 @@
 namespace volley::dpdk {
 
 /// A single-producer, single-consumer rte_ring of T by value. T: a multiple of 4 bytes.
-/// The producer's release store of prod.tail is acquired by the consumer's load in dequeue, and the other way round
-/// for cons.tail (rte_ring_c11_pvt.h, rte_ring_generic_pvt.h).
+/// The producer's release store of prod.tail is acquired by the consumer's load in dequeue, and the other way
+/// round for cons.tail (rte_ring_c11_pvt.h, rte_ring_generic_pvt.h).
 template <class T>
 class SpscRing {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0);

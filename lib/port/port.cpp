@@ -16,7 +16,9 @@
 namespace volley::port {
 namespace {
 
-std::string before_comma(const std::string& device) { return device.substr(0, device.find(',')); }
+std::string before_comma(const std::string& device) {
+    return device.substr(0, device.find(','));
+}
 
 std::set<std::uint16_t> present_ports() {
     std::set<std::uint16_t> out;
@@ -33,7 +35,8 @@ std::string probe_hint(const std::string& device) {
     if (device.starts_with("net_af_packet")) {
         return "net_af_packet needs iface=NAME of an existing interface and CAP_NET_RAW";
     }
-    if (device.starts_with("net_af_xdp")) return "net_af_xdp needs iface=NAME of an existing interface and root";
+    if (device.starts_with("net_af_xdp"))
+        return "net_af_xdp needs iface=NAME of an existing interface and root";
     if (device.starts_with("net_tap")) return "net_tap needs CAP_NET_ADMIN and /dev/net/tun";
     if (device.starts_with("net_pcap")) {
         return "net_pcap needs tx_pcap=FILE in a writable folder, or iface=NAME of an existing interface";
@@ -43,11 +46,15 @@ std::string probe_hint(const std::string& device) {
 }
 
 std::string queue_hint(const std::string& driver) {
-    if (driver == "net_af_packet") return "add qpairs=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_af_packet")
+        return "add qpairs=N to the device's arguments, or take lcores from tx.lcores";
     if (driver == "net_ring") return "a net_ring has as many queues as lcores; take lcores from tx.lcores";
-    if (driver == "net_pcap") return "repeat tx_pcap=FILE once a queue in the device's arguments, or use one tx lcore";
-    if (driver == "net_virtio_user") return "add queues=N to the device's arguments, or take lcores from tx.lcores";
-    if (driver == "net_af_xdp") return "add queue_count=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_pcap")
+        return "repeat tx_pcap=FILE once a queue in the device's arguments, or use one tx lcore";
+    if (driver == "net_virtio_user")
+        return "add queues=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_af_xdp")
+        return "add queue_count=N to the device's arguments, or take lcores from tx.lcores";
     return "take lcores from tx.lcores";
 }
 
@@ -79,10 +86,12 @@ Port::Port(const config::Port& settings) : settings_(settings) {
     }
     if (settings_.mac) {
         mac_ = static_cast<std::uint64_t>(*settings_.mac);
-        for (std::size_t i = 0; i < 6; ++i) address.addr_bytes[i] = static_cast<std::uint8_t>(mac_ >> (40 - 8 * i));
+        for (std::size_t i = 0; i < 6; ++i)
+            address.addr_bytes[i] = static_cast<std::uint8_t>(mac_ >> (40 - 8 * i));
         code = rte_eth_dev_default_mac_addr_set(id_.value, &address);
         if (code != 0 && code != -ENOTSUP) {
-            throw dpdk::Error("setting the MAC address of port " + name(), code, "remove \"mac\" from the port");
+            throw dpdk::Error("setting the MAC address of port " + name(), code,
+                              "remove \"mac\" from the port");
         }
     }
 }
@@ -91,15 +100,16 @@ Port::~Port() {
     stop();
     rte_eth_dev_info info{};
     if (probed_here_ && rte_eth_dev_info_get(id_.value, &info) == 0) {
-        rte_dev_remove(info.device);  // closes the ethdev and takes the virtual device away, so it can come again
+        rte_dev_remove(
+            info.device);  // closes the ethdev and takes the virtual device away, so it can come again
     } else {
         rte_eth_dev_close(id_.value);
     }
     if (rx_pool_ != nullptr) rte_mempool_free(rx_pool_);
 }
 
-// A device may be there already (PCI, named to the EAL) or come with this probe; a plugin's vdev may bring an ethdev of
-// another name, so the port is what was not there before.
+// A device may be there already (PCI, named to the EAL) or come with this probe; a plugin's vdev may bring an
+// ethdev of another name, so the port is what was not there before.
 void Port::probe() {
     device_name_ = before_comma(settings_.device);
     std::uint16_t id = 0;
@@ -126,11 +136,12 @@ void Port::configure_queues() {
     int code = rte_eth_dev_info_get(id_.value, &info);
     if (code != 0) throw dpdk::Error("reading what port " + name() + " can do", code);
     if (queues > info.max_tx_queues) {
-        throw dpdk::Error("port " + name() + ": " + std::to_string(queues) + " tx lcores, but " + driver_ + " has " +
-                              std::to_string(info.max_tx_queues) + " TX queues",
+        throw dpdk::Error("port " + name() + ": " + std::to_string(queues) + " tx lcores, but " + driver_ +
+                              " has " + std::to_string(info.max_tx_queues) + " TX queues",
                           EINVAL, queue_hint(driver_));
     }
-    // net_tap refuses unequal queue counts; nobody receives from these queues yet, so they get the smallest pool.
+    // net_tap refuses unequal queue counts; nobody receives from these queues yet, so they get the smallest
+    // pool.
     const std::uint16_t rx_queues = driver_ == "net_tap" ? queues : std::uint16_t{0};
     rte_eth_conf conf{};
     code = rte_eth_dev_configure(id_.value, rx_queues, queues, &conf);
@@ -152,14 +163,18 @@ void Port::configure_queues() {
         if (rx_pool_ == nullptr) {
             const std::string pool = "rx_" + std::to_string(id_.value);
             rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, socket_);
-            if (rx_pool_ == nullptr) throw dpdk::Error("creating mempool " + pool, rte_errno, "raise eal.memory_mib");
+            if (rx_pool_ == nullptr)
+                throw dpdk::Error("creating mempool " + pool, rte_errno, "raise eal.memory_mib");
         }
-        code = rte_eth_rx_queue_setup(id_.value, q, rx_descriptors, static_cast<unsigned>(socket_), nullptr, rx_pool_);
-        if (code != 0) throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code);
+        code = rte_eth_rx_queue_setup(id_.value, q, rx_descriptors, static_cast<unsigned>(socket_), nullptr,
+                                      rx_pool_);
+        if (code != 0)
+            throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code);
     }
 }
 
-// An MTU counts the payload of an untagged frame; the device's own overhead says how much more a frame may have.
+// An MTU counts the payload of an untagged frame; the device's own overhead says how much more a frame may
+// have.
 void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_stream) {
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_.value, &info) != 0) return;
@@ -175,10 +190,11 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
     if (mtu == 0 && with_fcs > 1518) mtu = longest_frame - 14;
     if (mtu == 0) return;
     if (info.max_mtu != 0 && mtu > info.max_mtu) {
-        const std::string who = settings_.mtu ? "the configured mtu " + std::to_string(mtu)
-                                              : "stream " + longest_stream + " needs an MTU of " + std::to_string(mtu);
-        throw dpdk::Error(who + ", but port " + name() + " (" + driver_ + ") takes " + std::to_string(info.min_mtu) +
-                              " to " + std::to_string(info.max_mtu),
+        const std::string who = settings_.mtu
+                                    ? "the configured mtu " + std::to_string(mtu)
+                                    : "stream " + longest_stream + " needs an MTU of " + std::to_string(mtu);
+        throw dpdk::Error(who + ", but port " + name() + " (" + driver_ + ") takes " +
+                              std::to_string(info.min_mtu) + " to " + std::to_string(info.max_mtu),
                           EMSGSIZE, "lower it or the stream's frame_size");
     }
     const int code = rte_eth_dev_set_mtu(id_.value, static_cast<std::uint16_t>(mtu));
@@ -209,10 +225,10 @@ void Port::stop() noexcept {
 
 std::string Port::mac_text() const {
     std::array<char, 18> text{};
-    std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", static_cast<unsigned>(mac_ >> 40) & 0xff,
-                  static_cast<unsigned>(mac_ >> 32) & 0xff, static_cast<unsigned>(mac_ >> 24) & 0xff,
-                  static_cast<unsigned>(mac_ >> 16) & 0xff, static_cast<unsigned>(mac_ >> 8) & 0xff,
-                  static_cast<unsigned>(mac_) & 0xff);
+    std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x",
+                  static_cast<unsigned>(mac_ >> 40) & 0xff, static_cast<unsigned>(mac_ >> 32) & 0xff,
+                  static_cast<unsigned>(mac_ >> 24) & 0xff, static_cast<unsigned>(mac_ >> 16) & 0xff,
+                  static_cast<unsigned>(mac_ >> 8) & 0xff, static_cast<unsigned>(mac_) & 0xff);
     return text.data();
 }
 

@@ -31,8 +31,8 @@ struct Statistics {
     std::uint64_t rx_no_mbuf = 0;
 };
 
-/// An Ethernet port of DPDK from probe to close: found by its device text, configured with one TX queue a worker,
-/// started, stopped and closed in that order. Control owns it; the data path knows only its PortId.
+/// An Ethernet port of DPDK from probe to close: found by its device text, configured with one TX queue a
+/// worker, started, stopped and closed in that order. Control owns it; the data path knows only its PortId.
 class Port {
   public:
     /// Probes the device ("0000:03:00.0", or a vdev such as "net_null0,copy=0"), which may already be there.
@@ -42,8 +42,8 @@ class Port {
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
 
-    /// Configures queues and starts the port. longest_frame: of all templates, without FCS; longest_stream names its
-    /// stream for the message when the device cannot carry it. Throws dpdk::Error.
+    /// Configures queues and starts the port. longest_frame: of all templates, without FCS; longest_stream
+    /// names its stream for the message when the device cannot carry it. Throws dpdk::Error.
     void start(std::uint32_t longest_frame, const std::string& longest_stream);
     /// Stops the port; the PMD gives back the mbufs that it holds. Safe when not started.
     void stop() noexcept;

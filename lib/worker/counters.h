@@ -9,11 +9,12 @@
 #include "base/cache_line.h"
 #include "base/counter.h"
 #include "base/ids.h"
-#include "worker/histogram.h"
+#include "base/log_buckets.h"
 
 namespace volley::worker {
 
-/// What one TX worker counts. Writer: that worker's lcore. Readers: the stats lcore, and control while draining.
+/// What one TX worker counts. Writer: that worker's lcore. Readers: the stats lcore, and control while
+/// draining.
 struct alignas(cache_line) TxCounters {
     Counter packets;               ///< accepted by rte_eth_tx_burst
     Counter bytes;                 ///< sum of their pkt_len (no FCS)
@@ -26,19 +27,16 @@ struct alignas(cache_line) TxCounters {
 };
 static_assert(sizeof(TxCounters) == cache_line);
 
-/// Lateness in TSC ticks: four buckets an octave, up to 2^40 ticks (minutes).
-using LatenessHistogram = Histogram<2, 40>;
-
 /// What one worker counts for one stream. Writer: that worker. Readers: the stats lcore.
 struct alignas(cache_line) StreamTx {
     Counter packets;
     Counter bytes;
-    LatenessHistogram lateness;  ///< submission minus due, once a burst
+    std::array<Counter, LatenessBuckets::size> lateness;  ///< bursts by nanoseconds from due to submission
 };
 
-/// The rows of one worker by StreamSlot. Rows outlive plans, so counters never fall. Control adds rows before it hands a
-/// plan that uses them to a lane (the hand-over releases them to the worker); each chunk pointer is released to the
-/// stats lcore by add(), which find() acquires.
+/// The rows of one worker by StreamSlot. Rows outlive plans, so counters never fall. Control adds rows before
+/// it hands a plan that uses them to a lane (the hand-over releases them to the worker); each chunk pointer
+/// is released to the stats lcore by add(), which find() acquires.
 class StreamRows {
   public:
     static constexpr std::uint32_t chunk_rows = 64;

@@ -15,8 +15,8 @@ void Lane::adopt(Tsc now) noexcept {
     adopted_.store(offer.generation, std::memory_order_release);  // acquired by adopted()
 }
 
-// Bursts at max that may wait in the ring: what the worker sends in one horizon at its measured rate, so that a live
-// change of a slow port acts as soon as that of a fast one.
+// Bursts at max that may wait in the ring: what the worker sends in one horizon at its measured rate, so that
+// a live change of a slow port acts as soon as that of a fast one.
 std::uint32_t Lane::allowed_ahead(Tsc now, std::uint64_t done) noexcept {
     if (now - measured_at_ >= horizon_) {
         const std::uint64_t sent = done - measured_done_;

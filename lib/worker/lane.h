@@ -17,29 +17,38 @@ using BurstRing = dpdk::SpscRing<traffic::TemplateBurst>;
 /// Bursts in the hand-off ring of one worker: a full ring is back-pressure, never loss.
 inline constexpr unsigned ring_capacity = 256;
 
-/// The producing side of one worker's ring: asks its LaneSchedule what is due and pushes it. Turned by the dispatcher's
-/// lcore, or by the worker itself when dispatch is inline: the same code either way.
+/// The producing side of one worker's ring: asks its LaneSchedule what is due and pushes it. Turned by the
+/// dispatcher's lcore, or by the worker itself when dispatch is inline: the same code either way.
 class Lane {
   public:
-    /// done: the worker's count of finished bursts. horizon: how far ahead of its due tick a burst may be emitted, and
-    /// so how soon a live change acts. inline_dispatch: the worker turns it, so a few bursts ahead are enough.
+    /// done: the worker's count of finished bursts. horizon: how far ahead of its due tick a burst may be
+    /// emitted, and so how soon a live change acts. inline_dispatch: the worker turns it, so a few bursts
+    /// ahead are enough.
     Lane(BurstRing& ring, const Counter& done, Tsc horizon, bool inline_dispatch) noexcept
-        : ring_(ring), done_(done), horizon_(horizon), most_ahead_(inline_dispatch ? 16U : ring_capacity - 64U) {}
+        : ring_(ring),
+          done_(done),
+          horizon_(horizon),
+          most_ahead_(inline_dispatch ? 16U : ring_capacity - 64U) {
+        next_due_.set(~Tsc{0});  // nothing to emit before the first offer
+    }
 
-    /// Control: the schedule to adopt at the next turn (nullptr: emit nothing more), as generation `generation`. At
-    /// most one is under way: wait for adopted() first. The release store is acquired by turn().
+    /// Control: the schedule to adopt at the next turn (nullptr: emit nothing more), as generation
+    /// `generation`. At most one is under way: wait for adopted() first. The release store is acquired by
+    /// turn().
     void offer(traffic::LaneSchedule* schedule, std::uint64_t generation) noexcept {
         offered_ = {schedule, generation};
         offer_.store(&offered_, std::memory_order_release);
     }
-    /// Control: the generation that the lane works on. Acquires what adopt released: the old schedule is at rest.
+    /// Control: the generation that the lane works on. Acquires what adopt released: the old schedule is at
+    /// rest.
     [[nodiscard]] std::uint64_t adopted() const noexcept { return adopted_.load(std::memory_order_acquire); }
-    /// Control, after adopted(): bursts emitted before the adoption. Once the worker has finished as many, nothing of an
-    /// earlier plan is in use.
+    /// Control, after adopted(): bursts emitted before the adoption. Once the worker has finished as many,
+    /// nothing of an earlier plan is in use.
     [[nodiscard]] std::uint64_t emitted_before() const noexcept {
         return emitted_before_.load(std::memory_order_relaxed);
     }
-    /// Control: nothing more will be emitted from the adopted schedule. Acquires the emitted() that belongs to it.
+    /// Control: nothing more will be emitted from the adopted schedule. Acquires the emitted() that belongs
+    /// to it.
     [[nodiscard]] bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
 
@@ -48,7 +57,8 @@ class Lane {
 
     /// The lane's own thread, once a loop turn. True when it emitted something.
     bool turn(Tsc now) noexcept {
-        if (offer_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] adopt(now);
+        if (offer_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+            adopt(now);
         if (next_due_.get() > now + horizon_ / 2) return false;
         return emit(now);
     }

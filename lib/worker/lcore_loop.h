@@ -12,8 +12,8 @@
 
 namespace volley::worker {
 
-/// What one data path lcore does for ever: turn the lanes that it dispatches and the workers that it drives, each in
-/// turn, until control says stop. Nothing in run() allocates, locks, logs or throws.
+/// What one data path lcore does for ever: turn the lanes that it dispatches and the workers that it drives,
+/// each in turn, until control says stop. Nothing in run() allocates, locks, logs or throws.
 class LcoreLoop {
   public:
     /// yield: another lcore shares this one's CPU, so an idle turn gives the CPU away.
@@ -27,14 +27,18 @@ class LcoreLoop {
     [[nodiscard]] bool dispatches() const noexcept { return !lanes_.empty(); }
     [[nodiscard]] const std::vector<Lane*>& lanes() const noexcept { return lanes_; }
 
+    /// Turns until stop().
     void run() noexcept;
+    /// One turn at tick `now`, which moves on to the tick at its end. Same thread as run().
+    void turn(Tsc& now) noexcept;
 
     /// Control. The release is acquired by run().
     void stop() noexcept { stop_.store(true, std::memory_order_release); }
     /// Control. Acquires everything that run() wrote.
     [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
 
-    /// Turns of the loop: moves as long as the lcore lives. Writer: the lcore. Readers: stats lcore, watchdog.
+    /// Turns of the loop: moves as long as the lcore lives. Writer: the lcore. Readers: stats lcore,
+    /// watchdog.
     [[nodiscard]] const Counter& heartbeat() const noexcept { return heartbeat_; }
     /// TSC ticks of turns in which a dispatched lane emitted something.
     [[nodiscard]] const Counter& dispatch_busy() const noexcept { return dispatch_busy_; }

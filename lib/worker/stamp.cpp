@@ -59,7 +59,8 @@ bool stamp(const traffic::TemplateBurst& burst, rte_mempool* pool, int id_offset
         rte_mbuf* const mbuf = out[k];
         rearm(mbuf, head, fixed != 0 ? fixed : lengths[k]);
         auto* const content = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(mbuf) + id_offset);
-        if (*content != id) [[unlikely]] copy_image(mbuf, packet, content);
+        if (*content != id) [[unlikely]]
+            copy_image(mbuf, packet, content);
     }
     if (packet.constant()) return true;
     std::uint8_t* frames[packet::max_burst];

@@ -1,7 +1,7 @@
 #pragma once
 
-/// DPDK's libraries are not instrumented, so ThreadSanitizer cannot see that an mbuf which went through a port or a
-/// mempool was handed over. These two say it; without the sanitizer they are nothing.
+/// DPDK's libraries are not instrumented, so ThreadSanitizer cannot see that an mbuf which went through a
+/// port or a mempool was handed over. These two say it; without the sanitizer they are nothing.
 #if defined(__SANITIZE_THREAD__)
 #define VOLLEY_TSAN 1
 #elif defined(__has_feature)

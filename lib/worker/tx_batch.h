@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 
-
 #include "base/tsc.h"
 #include "packet/template.h"
 #include "worker/counters.h"
@@ -13,11 +12,14 @@ struct rte_mbuf;
 
 namespace volley::worker {
 
-/// Packets that are stamped and not yet taken by the NIC, in order, with what is needed to count them once they are.
-/// Used by one worker. At most `capacity` packets are pending; a TemplateBurst is never split between batches.
+/// Packets that are stamped and not yet taken by the NIC, in order, with what is needed to count them once
+/// they are. Used by one worker. At most `capacity` packets are pending; a TemplateBurst is never split
+/// between batches.
 class TxBatch {
   public:
     static constexpr std::uint32_t capacity = packet::max_burst;
+
+    TxBatch() : ns_scale_((std::uint64_t{1'000'000'000} << 24) / tsc_hz()) {}
 
     [[nodiscard]] std::uint32_t pending() const noexcept { return tail_ - head_; }
     [[nodiscard]] bool has_room(std::uint32_t count) const noexcept { return pending() + count <= capacity; }
@@ -42,8 +44,8 @@ class TxBatch {
 
     [[nodiscard]] rte_mbuf** mbufs() noexcept { return &mbufs_[head_]; }
 
-    /// The first `sent` pending packets are the NIC's now: counts them from our own records, for the mbufs are not ours
-    /// any more. Returns how many bursts are finished.
+    /// The first `sent` pending packets are the NIC's now: counts them from our own records, for the mbufs
+    /// are not ours any more. Returns how many bursts are finished.
     std::uint32_t accept(std::uint32_t sent, Tsc now, TxCounters& counters) noexcept {
         std::uint64_t total = 0;
         std::uint32_t finished = 0;
@@ -51,7 +53,8 @@ class TxBatch {
         while (sent != 0) {
             Entry& entry = entries_[first_];
             const std::uint32_t take = std::min(sent, entry.left);
-            const std::uint64_t bytes = entry.length != 0 ? std::uint64_t{take} * entry.length : sum_lengths(take);
+            const std::uint64_t bytes =
+                entry.length != 0 ? std::uint64_t{take} * entry.length : sum_lengths(take);
             entry.row->packets.add(take);
             entry.row->bytes.add(bytes);
             total += bytes;
@@ -59,7 +62,7 @@ class TxBatch {
             sent -= take;
             entry.left -= take;
             if (entry.left == 0) {
-                entry.row->lateness.record(now - entry.due);
+                entry.row->lateness[LatenessBuckets::index(nanoseconds(now - entry.due))].add(1);
                 ++first_;
                 ++finished;
             }
@@ -77,6 +80,10 @@ class TxBatch {
         std::uint32_t length;
     };
 
+    // Ticks to nanoseconds without a division; a quarter of an hour is late enough not to overflow.
+    [[nodiscard]] std::uint64_t nanoseconds(Tsc ticks) const noexcept {
+        return (std::min(ticks, Tsc{1} << 40) * ns_scale_) >> 24;
+    }
     [[nodiscard]] std::uint64_t sum_lengths(std::uint32_t count) const noexcept {
         std::uint64_t sum = 0;
         for (std::uint32_t k = 0; k < count; ++k) sum += lengths_[head_ + k];
@@ -98,6 +105,7 @@ class TxBatch {
     std::array<rte_mbuf*, 2 * capacity> mbufs_;
     std::array<std::uint16_t, 2 * capacity> lengths_;
     std::array<Entry, 2 * capacity> entries_;
+    std::uint64_t ns_scale_;   ///< nanoseconds a tick, times 2^24
     std::uint32_t head_ = 0;   ///< first pending packet
     std::uint32_t tail_ = 0;   ///< one past the last
     std::uint32_t first_ = 0;  ///< entry of the first pending packet

@@ -8,8 +8,9 @@
 
 namespace volley::worker {
 
-/// Buffers of one TX worker. Raw get and put: what a buffer already holds is remembered in the mbuf (a dynamic field
-/// with the template's content id), so a constant image is copied once, not once a packet. Never used for receiving.
+/// Buffers of one TX worker. Raw get and put: what a buffer already holds is remembered in the mbuf (a
+/// dynamic field with the template's content id), so a constant image is copied once, not once a packet.
+/// Never used for receiving.
 class TxPool {
   public:
     /// descriptors: of the queue, which may hold that many until it frees them; longest_frame without FCS.
@@ -30,7 +31,8 @@ class TxPool {
     std::uint32_t data_room_ = 0;
 };
 
-/// Byte offset of the content id in an mbuf. Registers the dynamic field at the first call; throws dpdk::Error.
+/// Byte offset of the content id in an mbuf. Registers the dynamic field at the first call; throws
+/// dpdk::Error.
 int content_id_offset();
 
 }  // namespace volley::worker

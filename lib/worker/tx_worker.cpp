@@ -41,7 +41,8 @@ bool TxWorker::refill() noexcept {
     return have_ != 0;
 }
 
-// Never early: a batch waits for its threshold only as long as a further burst falls due within the flush timeout.
+// Never early: a batch waits for its threshold only as long as a further burst falls due within the flush
+// timeout.
 bool TxWorker::flush_due(Tsc now) noexcept {
     const Tsc deadline = batch_.first_due() + settings_.flush_timeout;
     if (now >= deadline) return true;
@@ -49,8 +50,8 @@ bool TxWorker::flush_due(Tsc now) noexcept {
     return next > deadline;
 }
 
-// One tx_burst call, and so one tail write for each chunk of packets_per_tail_write. False when not all were taken:
-// the rest stays pending and is offered again in the next turn.
+// One tx_burst call, and so one tail write for each chunk of packets_per_tail_write. False when not all were
+// taken: the rest stays pending and is offered again in the next turn.
 bool TxWorker::send(Tsc now) noexcept {
     const std::uint32_t offered = batch_.pending();
     tsan_release_mbufs();
@@ -58,7 +59,8 @@ bool TxWorker::send(Tsc now) noexcept {
                                                 static_cast<std::uint16_t>(offered));
     const std::uint32_t chunk = settings_.packets_per_tail_write;
     counters_.calls.add(1);
-    counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk : static_cast<std::uint32_t>(sent != 0));
+    counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk
+                                         : static_cast<std::uint32_t>(sent != 0));
     watch_progress(sent, now);
     bursts_done_.add(batch_.accept(sent, now, counters_));
     if (sent == offered) return true;

@@ -12,19 +12,20 @@
 
 namespace volley::worker {
 
-/// Drives one TX queue: pulls due bursts from its ring, stamps them into its own mbufs, submits them in batches.
-/// turn() is called by one lcore; counters are read by the stats lcore.
+/// Drives one TX queue: pulls due bursts from its ring, stamps them into its own mbufs, submits them in
+/// batches. turn() is called by one lcore; counters are read by the stats lcore.
 class TxWorker {
   public:
     struct Settings {
         PortId port;
         QueueId queue;
-        std::uint32_t flush_threshold = 32;       ///< packets
-        Tsc flush_timeout = 0;                    ///< ticks
-        std::uint32_t packets_per_tail_write = 0; ///< 0: one tail write a call, whatever it carries
+        std::uint32_t flush_threshold = 32;        ///< packets
+        Tsc flush_timeout = 0;                     ///< ticks
+        std::uint32_t packets_per_tail_write = 0;  ///< 0: one tail write a call, whatever it carries
     };
 
-    /// lane: turned by this worker (inline dispatch), or nullptr when a dispatcher turns it; it must outlive the worker.
+    /// lane: turned by this worker (inline dispatch), or nullptr when a dispatcher turns it; it must outlive
+    /// the worker.
     TxWorker(const Settings& settings, TxPool& pool, BurstRing& ring) noexcept;
     /// Inline dispatch: this worker turns the lane too. feed: the lane in either case, for its next due tick.
     void attach(Lane& feed, bool inline_dispatch) noexcept {
@@ -42,9 +43,11 @@ class TxWorker {
     [[nodiscard]] const BurstRing& ring() const noexcept { return ring_; }
     [[nodiscard]] const TxPool& pool() const noexcept { return pool_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-    /// Bursts of which every packet was accepted by the NIC. Writer: this worker. Readers: its lane and control.
+    /// Bursts of which every packet was accepted by the NIC. Writer: this worker. Readers: its lane and
+    /// control.
     [[nodiscard]] const Counter& bursts_done() const noexcept { return bursts_done_; }
-    /// Control, after the worker's lcore has ended: gives back what is still pending. Returns how many packets.
+    /// Control, after the worker's lcore has ended: gives back what is still pending. Returns how many
+    /// packets.
     std::uint32_t discard_pending() noexcept;
 
   private:

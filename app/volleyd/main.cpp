@@ -1,0 +1,78 @@
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+
+#include "config/load.h"
+#include "daemon/daemon.h"
+#include "daemon/signals.h"
+#include "dpdk/error.h"
+#include "volleyd/options.h"
+
+// A map of the program: command line, configuration, then the daemon, whose members stand in the order of the
+// road. Exit codes are sysexits(3), as listed by --help.
+namespace {
+
+constexpr int exit_data = 65;
+constexpr int exit_no_input = 66;
+constexpr int exit_unavailable = 69;
+constexpr int exit_internal = 70;
+constexpr int exit_no_permission = 77;
+constexpr int exit_host_configuration = 78;
+
+int exit_code_of(const volley::dpdk::Error& error) {
+    switch (error.code()) {
+        case EPERM:
+        case EACCES:
+            return exit_no_permission;
+        case EINVAL:
+            return exit_host_configuration;
+        default:
+            return exit_unavailable;
+    }
+}
+
+int run(const volley::app::CommandLine& line) {
+    const volley::config::Model model = volley::config::load(line.config, line.sets);
+    if (line.dump_config) {
+        std::puts(volley::config::dump_config(model).c_str());
+        return 0;
+    }
+    if (line.check) {
+        std::printf("%s: ok\n", line.config.c_str());
+        return 0;
+    }
+    volley::daemon::Daemon daemon({line.config, line.sets, line.report, line.live}, model);
+    return daemon.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    volley::daemon::block_signals();
+    int exit_code = 0;
+    const auto line = volley::app::parse_command_line(argc, argv, exit_code);
+    if (!line) return exit_code;
+    if (line->version) {
+        std::fputs(volley::app::version_text().c_str(), stdout);
+        return 0;
+    }
+    volley::app::set_up_logging(*line);
+    try {
+        return run(*line);
+    } catch (const volley::config::Error& error) {
+        for (const auto& problem : error.problems)
+            std::fprintf(stderr, "%s\n", volley::config::to_line(problem).c_str());
+        return exit_data;
+    } catch (const volley::config::FileError& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return exit_no_input;
+    } catch (const volley::dpdk::Error& error) {
+        spdlog::critical("{}", error.what());
+        return exit_code_of(error);
+    } catch (const std::exception& error) {
+        spdlog::critical("{}", error.what());
+        return exit_internal;
+    }
+}

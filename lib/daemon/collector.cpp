@@ -1,0 +1,139 @@
+#include "daemon/collector.h"
+
+#include <algorithm>
+
+#include "base/log_buckets.h"
+#include "base/tsc.h"
+
+namespace volley::daemon {
+namespace {
+
+std::string lcore_name(const worker::LcoreLoop& loop, bool sends) {
+    return (sends ? "tx-" : "dispatch-") + std::to_string(loop.lcore().value);
+}
+
+}  // namespace
+
+void Collector::collect(telemetry::Totals& out) {
+    Situation situation;
+    {
+        const std::lock_guard lock(mutex_);
+        situation = situation_;
+    }
+    out.state = situation.state;
+    out.run_id = situation.run_id;
+    out.generation = situation.generation;
+    out.warnings = situation.warnings;
+    out.run_started_ns = situation.run_started_ns;
+    out.run_ended_ns = situation.run_ended_ns;
+    // Streams are read before queues and ports: what is counted between is missing in the sum of the parts,
+    // never in excess of the whole. In a settled report nothing moves and all agree.
+    collect_streams(out);
+    collect_lanes(out);
+    collect_ports(out, situation);
+}
+
+void Collector::collect_streams(telemetry::Totals& out) {
+    for (const StreamBook::Line& line : book_.read(out.monotonic_ns)) {
+        telemetry::StreamTotals stream;
+        stream.name = line.name;
+        stream.port = line.port;
+        stream.state = line.state;
+        stream.target_pps = line.target_pps;
+        stream.due_packets = line.due_packets;
+        stream.lateness.resize(LatenessBuckets::size);
+        for (const auto& lane : road_.lanes()) {
+            const worker::StreamTx* row = lane->worker.rows().find(line.slot);
+            if (row == nullptr) continue;
+            stream.tx.packets += row->packets.get();
+            stream.tx.bytes += row->bytes.get();
+            for (std::size_t b = 0; b < LatenessBuckets::size; ++b)
+                stream.lateness[b] += row->lateness[b].get();
+        }
+        out.streams.push_back(std::move(stream));
+    }
+}
+
+void Collector::collect_lanes(telemetry::Totals& out) {
+    const Tsc now = tsc_now();
+    for (const auto& loop : road_.loops()) {
+        telemetry::WorkerTotals worker;
+        worker.lcore = loop->lcore().value;
+        worker.heartbeat = loop->heartbeat().get();
+        worker.total_cycles = now;  // telemetry subtracts, so any zero will do
+        worker.busy_cycles = loop->dispatch_busy().get();
+        for (const auto& lane : road_.lanes()) {
+            if (lane->lcore != loop->lcore()) continue;
+            const worker::TxCounters& counters = lane->worker.counters();
+            telemetry::TxCount tx = worker.tx.value_or(telemetry::TxCount{});
+            tx.packets += counters.packets.get();
+            tx.bytes += counters.bytes.get();
+            worker.tx = tx;
+            worker.busy_cycles += counters.busy_cycles.get();
+            telemetry::RingTotals ring = worker.ring.value_or(telemetry::RingTotals{});
+            ring.occupancy += lane->ring.size();
+            ring.capacity += lane->ring.capacity();
+            ring.empty_polls += counters.empty_polls.get();
+            worker.ring = ring;
+            telemetry::PoolTotals pool = worker.mempool.value_or(telemetry::PoolTotals{});
+            pool.free += lane->pool.free_count();
+            pool.size += lane->pool.size();
+            worker.mempool = pool;
+        }
+        worker.role = worker.tx ? "tx" : "dispatch";
+        worker.name = lcore_name(*loop, worker.tx.has_value());
+        out.workers.push_back(std::move(worker));
+    }
+    for (const auto& lane : road_.lanes()) {
+        const worker::TxCounters& counters = lane->worker.counters();
+        telemetry::QueueTotals queue;
+        queue.port = road_.ports()[lane->port]->name();
+        queue.queue = lane->index;
+        queue.lcore = lane->lcore.value;
+        queue.packets = counters.packets.get();
+        queue.tx_burst_calls = counters.calls.get();
+        queue.tail_writes = counters.tail_writes.get();
+        queue.backpressure_packets = counters.backpressure_packets.get();
+        out.queues.push_back(std::move(queue));
+    }
+}
+
+void Collector::collect_ports(telemetry::Totals& out, const Situation& situation) {
+    links_.resize(road_.ports().size());
+    for (std::size_t p = 0; p < road_.ports().size(); ++p) {
+        const port::Port& port = *road_.ports()[p];
+        telemetry::PortTotals totals;
+        totals.name = port.name();
+        totals.device = port.settings().device;
+        totals.driver = port.driver();
+        totals.tx_path = port.tx_path();
+        totals.numa_node = port.socket();
+        const port::Link link = port.link();
+        telemetry::Link& known = links_[p];
+        if (known.since_ns == 0 || known.up != link.up) known.since_ns = out.time_unix_ns;
+        known.up = link.up;
+        known.speed_bps = link.speed_bps;
+        known.reason = link.up ? "" : "no link: check cable and module, or set the interface up";
+        totals.link = known;
+        const port::Statistics device = port.read_statistics();
+        telemetry::PortTx tx;
+        for (const auto& lane : road_.lanes()) {
+            if (lane->port != p) continue;
+            tx.packets += lane->worker.counters().packets.get();
+            tx.bytes += lane->worker.counters().bytes.get();
+            tx.stalled = tx.stalled || lane->worker.counters().stalled.get() != 0;
+        }
+        tx.errors = device.tx_errors;
+        tx.unsent = p < situation.unsent.size() ? situation.unsent[p] : 0;
+        if (port.settings().tx) totals.tx = tx;
+        if (tx.stalled) {
+            out.warnings.push_back("tx_stalled: port " + port.name() +
+                                   " has taken no packet for 1 s; look at its link and "
+                                   "at what reads from it");
+        }
+        for (auto& [name, count] : port.read_xstats()) totals.xstats.push_back({std::move(name), count});
+        out.ports.push_back(std::move(totals));
+    }
+}
+
+}  // namespace volley::daemon

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/road.h"
+#include "daemon/stream_book.h"
+#include "telemetry/totals.h"
+
+namespace volley::daemon {
+
+/// What control tells the stats lcore about the process as a whole. Written by control, read by the stats
+/// lcore.
+struct Situation {
+    std::string state;
+    std::string run_id;
+    std::uint64_t generation = 0;
+    std::vector<std::string> warnings;
+    std::optional<std::uint64_t> run_started_ns;
+    std::optional<std::uint64_t> run_ended_ns;
+    std::vector<std::uint64_t> unsent;  ///< by port, since the process started
+};
+
+/// Reads every counter of the road: the one place where worker, port and stream counters become Totals.
+class Collector : public telemetry::Source {
+  public:
+    Collector(const Road& road, const StreamBook& book) : road_(road), book_(book) {}
+
+    /// Control.
+    void tell(Situation situation) {
+        const std::lock_guard lock(mutex_);
+        situation_ = std::move(situation);
+    }
+    /// The stats lcore.
+    void collect(telemetry::Totals& out) override;
+
+  private:
+    void collect_ports(telemetry::Totals& out, const Situation& situation);
+    void collect_lanes(telemetry::Totals& out);
+    void collect_streams(telemetry::Totals& out);
+
+    const Road& road_;
+    const StreamBook& book_;
+    std::mutex mutex_;
+    Situation situation_;
+    std::vector<telemetry::Link> links_;  ///< the stats lcore's own memory of each link
+};
+
+}  // namespace volley::daemon

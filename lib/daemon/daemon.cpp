@@ -1,0 +1,432 @@
+#include "daemon/daemon.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "config/change.h"
+#include "config/load.h"
+#include "daemon/sinks.h"
+#include "dpdk/error.h"
+#include "traffic/compile.h"
+
+namespace volley::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds control_tick{5};
+constexpr milliseconds drain_tick{1};
+constexpr std::chrono::seconds drain_patience{5};
+constexpr std::chrono::seconds adopt_patience{5};
+constexpr std::chrono::seconds stats_patience{5};
+constexpr std::chrono::seconds stop_patience{2};
+constexpr std::uint64_t late_end_ns = 1'000'000'000;
+constexpr int exit_internal = 70;
+constexpr int exit_unsent = 75;
+// Between the plan's making and its first due tick: long enough for every lane to have adopted it.
+constexpr std::uint64_t lead_ns = 2'000'000;
+
+std::uint64_t monotonic_ns() {
+    timespec ts{};
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
+}
+
+Tsc ticks(std::uint64_t ns) {
+    return mul_div(ns, tsc_hz(), 1'000'000'000);
+}
+
+dpdk::EalOptions eal_options(const config::Model& model) {
+    dpdk::EalOptions out;
+    out.name = model.name;
+    out.lcores = model.eal.lcores;
+    out.main_lcore = model.lcores.control;
+    out.lcore_ids = {model.lcores.control, model.lcores.stats};
+    if (model.lcores.dispatch) out.lcore_ids.push_back(*model.lcores.dispatch);
+    for (const config::Port& port : model.ports) {
+        if (port.tx)
+            out.lcore_ids.insert(out.lcore_ids.end(), port.tx->lcores.begin(), port.tx->lcores.end());
+    }
+    out.huge_pages = model.eal.huge_pages;
+    out.memory_mib = model.eal.memory_mib;
+    out.plugins = model.eal.plugins;
+    out.pci = port::pci_devices(model.ports);
+    out.extra = model.eal.args;
+    return out;
+}
+
+// Unique among runs of all appliances, readable, and sorted by start.
+std::string new_run_id(const std::string& name) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    std::random_device random;
+    std::array<char, 32> start{};
+    std::strftime(start.data(), start.size(), "%Y%m%dT%H%M%SZ", &utc);
+    std::array<char, 16> salt{};
+    std::snprintf(salt.data(), salt.size(), "%06x", random() & 0xffffffU);
+    return name + "-" + start.data() + "-" + salt.data();
+}
+
+// The buffers and the MTU must hold the longest frame before links are up and rates can be compiled.
+std::vector<Road::Longest> longest_frames(const config::Model& model) {
+    std::vector<Road::Longest> out(model.ports.size());
+    for (const config::Stream& stream : model.streams) {
+        const auto port = std::find_if(model.ports.begin(), model.ports.end(),
+                                       [&](const config::Port& p) { return p.name == stream.port; });
+        const auto built = packet::build(stream.packet);
+        if (port == model.ports.end() || built.index() != 0) continue;  // config has refused it already
+        Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.begin())];
+        const std::uint32_t length = std::get<0>(built)->longest();
+        if (length > longest.length || longest.stream.empty()) longest = {std::max(length, 60U), stream.name};
+    }
+    return out;
+}
+
+}  // namespace
+
+Daemon::Daemon(Options options, config::Model model)
+    : options_(std::move(options)),
+      model_(std::move(model)),
+      eal_(eal_options(model_)),
+      road_(model_),
+      collector_(road_, book_) {
+    situation_.state = name_of(state_);
+    road_.start(longest_frames(model_));
+    situation_.unsent.resize(model_.ports.size());
+    launch_stats();
+}
+
+Daemon::~Daemon() {
+    stop_stats();
+}
+
+void Daemon::launch_stats() {
+    telemetry::StatsLoop::Options options;
+    options.interval = model_.telemetry.interval;
+    options.streams_in_full = model_.telemetry.streams;
+    tell();
+    stats_ = std::make_unique<telemetry::StatsLoop>(collector_, options, make_sinks(model_, options_.live));
+    dpdk::launch(
+        LcoreId{model_.lcores.stats},
+        [](void* argument) {
+            static_cast<telemetry::StatsLoop*>(argument)->run();
+            return 0;
+        },
+        stats_.get());
+    stats_launched_ = true;
+}
+
+void Daemon::stop_stats() noexcept {
+    if (!stats_launched_) return;
+    stats_->stop();
+    dpdk::wait_lcore(LcoreId{model_.lcores.stats});
+    stats_launched_ = false;
+}
+
+void Daemon::tell() {
+    situation_.state = name_of(state_);
+    situation_.generation = generation_;
+    situation_.warnings.clear();
+    if (reload_warning_) situation_.warnings.push_back(*reload_warning_);
+    collector_.tell(situation_);
+}
+
+void Daemon::enter(State state) {
+    spdlog::info("{} -> {}", name_of(state_), name_of(state));
+    state_ = state;
+    tell();
+}
+
+void Daemon::fire(Event event) {
+    const auto to = next(state_, event, {exit_after_});
+    if (to) enter(*to);
+}
+
+std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::uint64_t generation,
+                                               const traffic::Plan* previous) {
+    traffic::Inputs input;
+    for (std::size_t p = 0; p < road_.ports().size(); ++p) {
+        const port::Port& port = *road_.ports()[p];
+        const auto& tx = model.ports[p].tx;
+        input.ports.push_back(
+            {port.link().speed_bps, port.mac(), static_cast<std::uint32_t>(tx ? tx->lcores.size() : 0)});
+    }
+    input.tsc_hz = tsc_hz();
+    input.generation = generation;
+    input.epoch = epoch_;
+    input.not_before = previous == nullptr ? epoch_ : tsc_now() + ticks(lead_ns);
+    input.end = end_;
+    auto result = traffic::compile(model, input, table_, previous);
+    if (auto* problems = std::get_if<1>(&result)) {
+        std::vector<config::Problem> out;
+        for (const auto& problem : *problems)
+            out.push_back({options_.config_file, 0, 0, problem.pointer, problem.text});
+        throw config::Error(std::move(out));
+    }
+    auto plan = std::move(std::get<0>(result));
+    for (const traffic::StreamPlan& stream : plan->streams) {
+        if (stream.packet->longest() > road_.data_room(stream.port)) {
+            throw config::Error(
+                {{options_.config_file, 0, 0, "/streams",
+                  "stream " + stream.name + " has frames of " +
+                      std::to_string(stream.packet->longest() + fcs_bytes) +
+                      " bytes, more than the port's buffers hold; restart, or set tx.max_frame before"}});
+        }
+        if (!road_.add_row(stream.port, stream.slot)) {
+            throw config::Error({{options_.config_file, 0, 0, "/streams",
+                                  "more stream names than one process keeps counters for (65536); restart"}});
+        }
+    }
+    return plan;
+}
+
+// Waits until every lane works on the plan, then retires the one before. False: a worker does not look; it is
+// named in the log and the plan stays with it, for it may still take it.
+bool Daemon::adopt(std::unique_ptr<traffic::Plan> plan) {
+    traffic::Plan* const offered = plan.get();
+    road_.offer(offered);
+    plans_.hold(std::move(plan));
+    const auto deadline = Clock::now() + adopt_patience;
+    std::string laggard;
+    while (!road_.adopted(&laggard)) {
+        if (Clock::now() >= deadline) {
+            spdlog::error(
+                "{} has not looked at the new plan for {} s: it hangs in its device; stop and start volleyd",
+                laggard, adopt_patience.count());
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    plans_.adopted(road_);
+    return true;
+}
+
+void Daemon::begin_run() {
+    situation_.run_id = new_run_id(model_.name);
+    situation_.run_started_ns = std::nullopt;
+    situation_.run_ended_ns = std::nullopt;
+    exit_after_ = model_.run.when_done == config::WhenDone::exit;
+    tell();
+    stats_->begin_run(stats_patience);
+    const Tsc now = tsc_now();
+    epoch_ = now + ticks(lead_ns);
+    epoch_ns_ = monotonic_ns() + lead_ns;
+    end_ = model_.run.duration ? epoch_ + ticks(model_.run.duration->ns) : ~Tsc{0};
+    end_ns_ = model_.run.duration ? epoch_ns_ + model_.run.duration->ns : ~std::uint64_t{0};
+    auto plan = compile(model_, ++generation_, nullptr);
+    book_.adopt(*plan, model_, epoch_ns_, end_ns_, epoch_ns_, false);
+    situation_.run_started_ns = epoch_ns_;
+    tell();
+    adopt(std::move(plan));
+}
+
+int Daemon::run() {
+    if (model_.run.start == config::Start::automatic) {
+        begin_run();
+        fire(Event::started);
+    } else {
+        fire(Event::started_idle);
+    }
+    while (state_ != State::stopping) {
+        if (const auto signal = signals_.wait(state_ == State::draining ? drain_tick : control_tick))
+            on_signal(*signal);
+        watch();
+    }
+    stop_stats();
+    if (!road_.stop_lcores(stop_patience)) {
+        spdlog::critical("a worker hangs in its device and cannot be stopped: leaving without clean-up");
+        std::_Exit(exit_internal);  // its memory may not be freed under it
+    }
+    return exit_code_;
+}
+
+void Daemon::on_signal(int signal) {
+    switch (signal) {
+        case SIGUSR1:
+            stats_->reopen();
+            break;
+        case SIGHUP:
+            reload();
+            break;
+        default:
+            if (stop_asked_) {
+                hurry_ = true;
+                spdlog::warn("second stop: not waiting any more");
+            }
+            stop_asked_ = exit_after_ = true;
+            if (state_ == State::running) begin_drain();
+            fire(Event::stop);
+    }
+}
+
+void Daemon::watch() {
+    plans_.free_idle(road_);
+    switch (state_) {
+        case State::running:
+            watch_run();
+            break;
+        case State::draining:
+            watch_drain();
+            break;
+        case State::settling:
+            if (hurry_ || Clock::now() >= deadline_) {
+                finish_run();
+                fire(Event::settled);
+            }
+            break;
+        default:
+            break;
+    }
+}
+
+// A run is over when every lane has emitted all that it ever will. A lane that is late at the end of the
+// duration still has its backlog to emit, and gets a moment for it; without streams only the clock can end a
+// run.
+void Daemon::watch_run() {
+    const Tsc now = tsc_now();
+    const bool empty = plans_.current() == nullptr || plans_.current()->streams.empty();
+    const bool emitted = !empty && road_.adopted() && road_.emission_over();
+    const bool too_late = now >= end_ && (empty || now - end_ > ticks(late_end_ns));
+    if (!emitted && !too_late) return;
+    begin_drain();
+    fire(Event::run_over);
+}
+
+void Daemon::begin_drain() {
+    const std::uint64_t now = monotonic_ns();
+    situation_.run_ended_ns = std::min(now, end_ns_);
+    book_.end(now);
+    if (road_.adopted()) road_.offer(nullptr);
+    deadline_ = Clock::now() + drain_patience;
+}
+
+void Daemon::watch_drain() {
+    dry_ = road_.adopted() && road_.rings_dry() && road_.devices_dry();
+    if (!dry_ && !hurry_ && Clock::now() < deadline_) return;
+    begin_settling();
+    fire(dry_ ? Event::drained : Event::deadline);
+}
+
+// Only a receiver has anything to wait for.
+void Daemon::begin_settling() {
+    const bool receives =
+        std::any_of(model_.ports.begin(), model_.ports.end(), [](const config::Port& p) { return p.rx; });
+    deadline_ = Clock::now() + std::chrono::nanoseconds(receives ? model_.run.settle_time.ns : 0);
+}
+
+void Daemon::finish_run() {
+    if (!dry_) {
+        situation_.unsent = road_.write_off();
+        exit_code_ = exit_unsent;
+        spdlog::error(
+            "packets were still unsent {} s after the end of traffic; look at the ports' links and at what "
+            "reads "
+            "from them",
+            drain_patience.count());
+    }
+    tell();
+    const auto line = stats_->report(dry_, stats_patience);
+    if (!line) {
+        spdlog::error("the stats lcore {} has not made the report in {} s", model_.lcores.stats,
+                      stats_patience.count());
+        exit_code_ = exit_internal;
+    } else if (!options_.report_file.empty()) {
+        write_report(line->line);
+    }
+    if (road_.adopted()) plans_.adopted(road_);
+}
+
+void Daemon::write_report(const std::string& line) const {
+    std::ofstream out(options_.report_file, std::ios::trunc);
+    out << line << std::flush;
+    if (!out)
+        spdlog::error("cannot write the report to {}; it is on stdout as the last line",
+                      options_.report_file);
+}
+
+void Daemon::refuse_reload(const std::string& why) {
+    spdlog::error("reload refused, generation {} goes on: {}", generation_, why);
+    reload_warning_ = "last reload refused: " + why;
+}
+
+// Reads and compares; nothing is touched before all is known to be right.
+void Daemon::reload() {
+    if (state_ != State::running && state_ != State::idle) {
+        spdlog::warn("reload ignored while {}", name_of(state_));
+        return;
+    }
+    fire(Event::reload);
+    try {
+        config::Model fresh = config::load(options_.config_file, options_.sets);
+        const config::Change change = config::classify(model_, fresh);
+        if (change.kind == config::Change::Kind::needs_restart) {
+            std::string keys;
+            for (const std::string& key : change.restart) keys += (keys.empty() ? "" : ", ") + key;
+            refuse_reload("these keys need a restart: " + keys);
+        } else if (change.kind == config::Change::Kind::nothing) {
+            spdlog::info("reload: nothing has changed");
+            reload_warning_.reset();
+        } else if (replace_plan(std::move(fresh))) {
+            spdlog::info("reload done: generation {}", generation_);
+            reload_warning_.reset();
+        }
+    } catch (const config::Error& error) {
+        for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
+        refuse_reload(std::to_string(error.problems.size()) + " problems in " + options_.config_file +
+                      "; first: " + config::to_line(error.problems.front()));
+    } catch (const std::exception& error) {
+        refuse_reload(error.what());
+    }
+    fire(Event::reload_done);
+    tell();
+}
+
+bool Daemon::replace_plan(config::Model fresh) {
+    if (state_ == State::idle) {
+        model_ = std::move(fresh);  // the next run takes it
+        return true;
+    }
+    std::string laggard;
+    if (!road_.adopted(&laggard)) {
+        refuse_reload(laggard + " has not adopted the plan before");
+        return false;
+    }
+    plans_.free_idle(road_);
+    if (const auto holder = plans_.held_by(road_)) {
+        refuse_reload("port " + *holder +
+                      " has not sent what earlier plans emitted; wait for it, or restart");
+        return false;
+    }
+    const Tsc old_end = end_;
+    const std::uint64_t old_end_ns = end_ns_;
+    end_ = fresh.run.duration ? epoch_ + ticks(fresh.run.duration->ns) : ~Tsc{0};
+    end_ns_ = fresh.run.duration ? epoch_ns_ + fresh.run.duration->ns : ~std::uint64_t{0};
+    std::unique_ptr<traffic::Plan> plan;
+    try {
+        plan = compile(fresh, generation_ + 1, plans_.current());
+    } catch (...) {
+        end_ = old_end;
+        end_ns_ = old_end_ns;
+        throw;
+    }
+    const traffic::Plan& adopted_plan = *plan;
+    const bool done = adopt(std::move(plan));
+    model_ = std::move(fresh);
+    exit_after_ = stop_asked_ || model_.run.when_done == config::WhenDone::exit;
+    ++generation_;
+    book_.adopt(adopted_plan, model_, epoch_ns_, end_ns_, monotonic_ns(), true);
+    if (!done) reload_warning_ = "the last reload has not reached every worker; see the log";
+    return done;
+}
+
+}  // namespace volley::daemon

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/model.h"
+#include "daemon/collector.h"
+#include "daemon/life_cycle.h"
+#include "daemon/plans.h"
+#include "daemon/road.h"
+#include "daemon/signals.h"
+#include "daemon/stream_book.h"
+#include "dpdk/eal.h"
+#include "telemetry/stats_loop.h"
+#include "traffic/stream_table.h"
+
+namespace volley::daemon {
+
+struct Options {
+    std::string config_file;
+    std::vector<std::string> sets;  ///< "/json/pointer=value", applied at every (re)load
+    std::string report_file;        ///< empty: stdout only
+    bool live = false;              ///< the live line on stderr
+};
+
+/// The process: control's own thread of action. Members stand in the order in which they are built, from the
+/// EAL on; they go in reverse. Throws dpdk::Error and config::Error while coming up, nothing later.
+class Daemon {
+  public:
+    Daemon(Options options, config::Model model);
+    ~Daemon();
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+
+    /// From ports up to the last report. Returns the exit code: 0, or 75 when packets were left unsent.
+    int run();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void launch_stats();
+    void stop_stats() noexcept;
+    void enter(State state);
+    void fire(Event event);
+    void tell();
+
+    void begin_run();
+    void on_signal(int signal);
+    void watch();
+    void watch_run();
+    void watch_drain();
+    void begin_drain();
+    void begin_settling();
+    void finish_run();
+    void write_report(const std::string& line) const;
+
+    void reload();
+    bool replace_plan(config::Model fresh);
+    bool adopt(std::unique_ptr<traffic::Plan> plan);
+    std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
+                                           const traffic::Plan* previous);
+    void refuse_reload(const std::string& why);
+
+    Options options_;
+    config::Model model_;
+    dpdk::Eal eal_;
+    Signals signals_;
+    Road road_;
+    traffic::StreamTable table_;
+    Plans plans_;
+    StreamBook book_;
+    Collector collector_;
+    std::unique_ptr<telemetry::StatsLoop> stats_;
+    bool stats_launched_ = false;
+
+    State state_ = State::starting;
+    Situation situation_;
+    std::uint64_t generation_ = 0;
+    Tsc epoch_ = 0;               ///< the run's schedule zero
+    Tsc end_ = ~Tsc{0};           ///< of the run, by duration
+    std::uint64_t epoch_ns_ = 0;  ///< the same instants on CLOCK_MONOTONIC
+    std::uint64_t end_ns_ = ~std::uint64_t{0};
+    Clock::time_point deadline_;  ///< of the state at hand
+    bool exit_after_ = true;
+    bool stop_asked_ = false;
+    bool hurry_ = false;  ///< a second stop: no more waits
+    bool dry_ = false;    ///< the run ended with nothing unsent
+    int exit_code_ = 0;
+    std::optional<std::string> reload_warning_;
+};
+
+}  // namespace volley::daemon

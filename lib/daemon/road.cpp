@@ -1,0 +1,214 @@
+#include "daemon/road.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "dpdk/eal.h"
+#include "dpdk/error.h"
+
+namespace volley::daemon {
+namespace {
+
+constexpr std::chrono::seconds link_patience{10};
+constexpr std::chrono::milliseconds poll_interval{10};
+
+Tsc ticks(std::chrono::nanoseconds span) {
+    return mul_div(static_cast<std::uint64_t>(span.count()), tsc_hz(), 1'000'000'000);
+}
+
+}  // namespace
+
+Road::Road(const config::Model& model) : model_(model) {
+    for (const config::Port& settings : model_.ports)
+        ports_.push_back(std::make_unique<port::Port>(settings));
+}
+
+Road::~Road() {
+    stop();
+    // A driver may give mbufs back as late as its close, so ports go before the pools.
+    ports_.clear();
+    loops_.clear();
+    lanes_.clear();
+}
+
+void Road::start(const std::vector<Longest>& longest) {
+    for (std::size_t p = 0; p < ports_.size(); ++p) ports_[p]->start(longest[p].length, longest[p].stream);
+    wait_for_links();
+    for (const auto& port : ports_) at_start_.push_back(port->read_statistics());
+    written_off_.resize(ports_.size());
+    build_lanes(longest);
+    for (const auto& loop : loops_) {
+        dpdk::launch(
+            loop->lcore(),
+            [](void* argument) {
+                static_cast<worker::LcoreLoop*>(argument)->run();
+                return 0;
+            },
+            loop.get());
+    }
+    launched_ = true;
+}
+
+// Never send before the link is up; and the speed that percentages refer to is known only then.
+void Road::wait_for_links() {
+    const auto deadline = std::chrono::steady_clock::now() + link_patience;
+    for (const auto& port : ports_) {
+        while (!port->link().up) {
+            if (std::chrono::steady_clock::now() >= deadline) {
+                throw dpdk::Error("waiting " + std::to_string(link_patience.count()) +
+                                      " s for the link of port " + port->name(),
+                                  ENETDOWN, "check cable and module, or set the interface up");
+            }
+            std::this_thread::sleep_for(poll_interval);
+        }
+        const std::uint64_t speed = port->link().speed_bps;
+        const auto wanted = port->settings().speed_bps;
+        if (wanted && speed != 0 && speed != *wanted) {
+            throw dpdk::Error("port " + port->name() + " has a link of " + speed_text(speed) +
+                                  ", but its \"speed\" is " + speed_text(*wanted),
+                              EINVAL, "correct \"speed\", or the cabling");
+        }
+    }
+}
+
+worker::LcoreLoop& Road::loop_on(LcoreId lcore) {
+    const auto found =
+        std::find_if(loops_.begin(), loops_.end(), [&](const auto& loop) { return loop->lcore() == lcore; });
+    if (found != loops_.end()) return **found;
+    if (!dpdk::has_lcore(lcore)) {
+        throw dpdk::Error("using lcore " + std::to_string(lcore.value), EINVAL, "list it in eal.lcores");
+    }
+    loops_.push_back(std::make_unique<worker::LcoreLoop>(lcore, dpdk::shares_cpu(lcore)));
+    return *loops_.back();
+}
+
+void Road::build_lanes(const std::vector<Longest>& longest) {
+    const bool inline_dispatch = !model_.lcores.dispatch;
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        const auto& tx = model_.ports[p].tx;
+        if (!tx) continue;
+        const std::uint32_t frame =
+            std::max(longest[p].length, tx->max_frame.value_or(fcs_bytes) - fcs_bytes);
+        for (std::uint32_t w = 0; w < tx->lcores.size(); ++w) {
+            worker::TxWorker::Settings settings;
+            settings.port = ports_[p]->id();
+            settings.queue = QueueId{static_cast<std::uint16_t>(w)};
+            settings.flush_threshold = tx->flush_threshold;
+            settings.flush_timeout = ticks(std::chrono::nanoseconds(tx->flush_timeout.ns));
+            settings.packets_per_tail_write = ports_[p]->packets_per_tail_write();
+            const std::string name = std::to_string(settings.port.value) + "_" + std::to_string(w);
+            lanes_.push_back(std::make_unique<worker::TxLane>(settings, name, tx->descriptors, frame,
+                                                              ports_[p]->socket(), ticks(worker::horizon),
+                                                              inline_dispatch));
+            worker::TxLane& lane = *lanes_.back();
+            lane.lcore = LcoreId{tx->lcores[w]};
+            lane.port = p;
+            lane.index = w;
+            loop_on(lane.lcore).add(lane.worker);
+            if (!inline_dispatch) loop_on(LcoreId{*model_.lcores.dispatch}).add(lane.lane);
+        }
+    }
+}
+
+bool Road::stop_lcores(std::chrono::milliseconds patience) noexcept {
+    if (!launched_) return true;
+    for (const auto& loop : loops_) loop->stop();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (const auto& loop : loops_) {
+        while (!loop->ended()) {
+            if (std::chrono::steady_clock::now() >= deadline) return false;
+            std::this_thread::yield();
+        }
+    }
+    for (const auto& loop : loops_) dpdk::wait_lcore(loop->lcore());
+    launched_ = false;
+    return true;
+}
+
+void Road::stop() noexcept {
+    while (!stop_lcores(link_patience)) {
+    }
+    for (const auto& lane : lanes_) lane->worker.discard_pending();
+    for (const auto& port : ports_) port->stop();
+}
+
+void Road::offer(traffic::Plan* plan) {
+    ++turn_;
+    for (const auto& lane : lanes_) {
+        lane->lane.offer(plan != nullptr ? plan->lanes[lane->port][lane->index].get() : nullptr, turn_);
+    }
+}
+
+bool Road::adopted(std::string* laggard) const {
+    for (const auto& lane : lanes_) {
+        if (lane->lane.adopted() == turn_) continue;
+        if (laggard != nullptr) {
+            *laggard = "worker " + std::to_string(lane->index) + " of port " + ports_[lane->port]->name();
+        }
+        return false;
+    }
+    return true;
+}
+
+std::vector<std::uint64_t> Road::emitted_before() const {
+    std::vector<std::uint64_t> out;
+    for (const auto& lane : lanes_) out.push_back(lane->lane.emitted_before());
+    return out;
+}
+
+bool Road::finished(const std::vector<std::uint64_t>& emitted, std::string* laggard) const {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        if (lanes_[i]->worker.bursts_done().get() >= emitted[i]) continue;
+        if (laggard != nullptr) *laggard = ports_[lanes_[i]->port]->name();
+        return false;
+    }
+    return true;
+}
+
+bool Road::emission_over() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->lane.finished(); });
+}
+
+bool Road::rings_dry() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+        return lane->worker.bursts_done().get() >= lane->lane.emitted();
+    });
+}
+
+std::uint64_t Road::in_flight(std::size_t p) const {
+    std::uint64_t accepted = 0;
+    for (const auto& lane : lanes_) {
+        if (lane->port == p) accepted += lane->worker.counters().packets.get();
+    }
+    const port::Statistics now = ports_[p]->read_statistics();
+    const std::uint64_t sent =
+        now.tx_packets - at_start_[p].tx_packets + (now.tx_errors - at_start_[p].tx_errors) + written_off_[p];
+    return accepted > sent ? accepted - sent : 0;
+}
+
+std::vector<std::uint64_t> Road::write_off() {
+    for (std::size_t p = 0; p < ports_.size(); ++p) written_off_[p] += in_flight(p);
+    return written_off_;
+}
+
+bool Road::devices_dry() const {
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+        if (in_flight(p) != 0) return false;
+    }
+    return true;
+}
+
+bool Road::add_row(std::uint32_t port, StreamSlot slot) {
+    return std::all_of(lanes_.begin(), lanes_.end(),
+                       [&](const auto& lane) { return lane->port != port || lane->worker.rows().add(slot); });
+}
+
+std::uint32_t Road::data_room(std::uint32_t port) const {
+    for (const auto& lane : lanes_) {
+        if (lane->port == port) return lane->pool.data_room();
+    }
+    return 0;
+}
+
+}  // namespace volley::daemon

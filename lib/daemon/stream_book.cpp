@@ -1,0 +1,82 @@
+#include "daemon/stream_book.h"
+
+#include <algorithm>
+
+namespace volley::daemon {
+
+// Packets whose own due lies in [from, min(now, end)): ceil(span * pps), exactly.
+std::uint64_t StreamBook::due(const Entry& entry, std::uint64_t now_ns) const {
+    const std::uint64_t until = std::min(now_ns, end_ns_);
+    if (!entry.pps || until <= entry.from_ns) return entry.before;
+    const Uint128 product = static_cast<Uint128>(until - entry.from_ns) * entry.pps->num;
+    const Uint128 divisor = static_cast<Uint128>(entry.pps->den) * 1'000'000'000;
+    const auto packets = static_cast<std::uint64_t>((product + divisor - 1) / divisor);
+    return std::min(entry.before + packets, entry.count);
+}
+
+void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
+                       std::uint64_t end_ns, std::uint64_t now_ns, bool continues) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t> due_now;
+    for (const Entry& entry : entries_) due_now.push_back(continues ? due(entry, now_ns) : 0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        entries_[i].before = due_now[i];
+        entries_[i].pps = std::nullopt;
+        entries_[i].disabled = false;
+    }
+    end_ns_ = end_ns;
+    std::vector<bool> was_present(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        was_present[i] = entries_[i].present;
+        entries_[i].present = false;
+    }
+    for (const traffic::StreamPlan& stream : plan.streams) {
+        const std::uint32_t slot = stream.slot.value;
+        if (slot >= entries_.size()) entries_.resize(slot + 1);
+        Entry& entry = entries_[slot];
+        const bool carried = continues && slot < was_present.size() && was_present[slot];
+        if (!carried) {
+            entry.before = 0;
+            entry.start_ns = std::max(epoch_ns + stream.start_delay.ns, continues ? now_ns : 0);
+        }
+        entry.used = entry.present = true;
+        entry.name = stream.name;
+        entry.port = model.ports[stream.port].name;
+        entry.pps = stream.max ? std::nullopt : std::optional<Rational>(stream.pps);
+        entry.count = stream.count;
+        entry.from_ns = carried ? std::max(now_ns, entry.start_ns) : entry.start_ns;
+    }
+}
+
+void StreamBook::end(std::uint64_t now_ns) {
+    const std::lock_guard lock(mutex_);
+    end_ns_ = std::min(end_ns_, now_ns);
+}
+
+std::vector<StreamBook::Line> StreamBook::read(std::uint64_t now_ns) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Line> out;
+    out.reserve(entries_.size());
+    for (std::uint32_t slot = 0; slot < entries_.size(); ++slot) {
+        const Entry& entry = entries_[slot];
+        if (!entry.used) continue;
+        Line line;
+        line.slot = StreamSlot{slot};
+        line.name = entry.name;
+        line.port = entry.port;
+        line.target_pps = entry.pps;
+        line.count = entry.count;
+        if (entry.pps) line.due_packets = due(entry, now_ns);
+        if (!entry.present) {
+            line.state = "removed";
+        } else if (now_ns < entry.start_ns) {
+            line.state = "waiting";
+        } else {
+            line.state = now_ns < end_ns_ ? "running" : "finished";
+        }
+        out.push_back(std::move(line));
+    }
+    return out;
+}
+
+}  // namespace volley::daemon
