@@ -9,12 +9,14 @@
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 
 #include "soft82599/dpdk_private.h"
 // After the structures that it needs complete.
 #include <rte_bus.h>
 #include <rte_version.h>
 
+#include "soft82599/abi.h"
 #include "soft82599/log.h"
 #include "soft82599/nic.h"
 #include "soft82599/trap.h"
@@ -102,12 +104,6 @@ void signal_event(int fd) {
 
 }  // namespace
 
-std::string dpdk_mismatch(std::string_view version) {
-    if (version.starts_with("DPDK 22.11.")) return {};
-    return "written for the private structures of DPDK 22.11 (ABI 23), but this is " + std::string(version) +
-           ": compare tests/soft82599/dpdk_private.h with its sources before allowing it";
-}
-
 Attachment::Attachment(Nic& nic, unsigned number) : nic_(nic) {
     if (const auto mismatch = dpdk_mismatch(rte_version()); !mismatch.empty())
         throw std::runtime_error(mismatch);
@@ -140,7 +136,7 @@ void Attachment::build_device(unsigned number) {
     device_->id = {0x020000, intel, static_cast<std::uint16_t>(nic_.options().id), intel, 3};
     rte_pci_device_name(&device_->addr, device_->name, sizeof(device_->name));
     device_->bus_info = strdup("software model");
-    device_->mem_resource[0] = {0x8259'0000, RegisterFile::bytes, nic_.bar()};
+    device_->mem_resource[0] = {0x8259'0000, RegisterFile::bytes, nic_.bar_address()};
     device_->device.name = device_->name;
     device_->device.bus_info = device_->bus_info;
     device_->device.bus = &pci_bus().bus;

@@ -1,17 +1,10 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 struct rte_pci_device;
 
 namespace volley::soft82599 {
 
 class Nic;
-
-/// Empty when the model knows the private structures of this DPDK ("DPDK 22.11.11"), else what to do about
-/// it.
-std::string dpdk_mismatch(std::string_view version);
 
 /// Puts a port on DPDK's PCI bus as 8259:99:NN.0 and lets the ixgbe driver probe it; takes it off again.
 /// The driver gets an MSI-X interrupt handle with one eventfd for the other causes; it makes those of its

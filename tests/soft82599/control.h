@@ -75,6 +75,8 @@ class Port {
         unsigned vector) const = 0;  ///< delivered on an MSI-X vector
     /// A register as the model holds it, without side effects and without statistics.
     [[nodiscard]] virtual std::uint32_t peek(std::uint32_t offset) const = 0;
+    /// The BAR as the driver sees it; in plain mode its TX pages (0x6000-0x7FFF) are ordinary memory.
+    [[nodiscard]] virtual const void* bar() const = 0;
     /// Adds to a statistics register, to bring it near its end.
     virtual void add_statistic(std::uint32_t offset, std::uint64_t n) = 0;
 

@@ -33,7 +33,7 @@ class Nic final : public Port {
     // The driver's accesses, from the trap. Offsets are multiples of 4 within the BAR.
     std::uint32_t read(reg::Offset offset);
     void write(reg::Offset offset, std::uint32_t value);
-    [[nodiscard]] void* bar() const noexcept { return registers_.bar(); }
+    [[nodiscard]] void* bar_address() const noexcept { return registers_.bar(); }
     void set_interrupt_sink(std::function<void(unsigned vector)> sink);
     void set_device_name(std::string name) { device_name_ = std::move(name); }
     [[nodiscard]] const Options& options() const noexcept { return options_; }
@@ -54,6 +54,7 @@ class Nic final : public Port {
         return interrupts_.fired(vector);
     }
     [[nodiscard]] std::uint32_t peek(std::uint32_t offset) const override;
+    [[nodiscard]] const void* bar() const override { return registers_.bar(); }
     void add_statistic(std::uint32_t offset, std::uint64_t n) override;
     void set_tap(std::function<void(const WireFrame&)> tap) override;
     bool inject(std::span<const std::uint8_t> frame) override;

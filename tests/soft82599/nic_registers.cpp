@@ -139,6 +139,9 @@ void Nic::write_special(reg::Offset offset, std::uint32_t value) {
         case reg::autoc:
             value &= ~reg::autoc_restart;
             break;
+        case reg::rttbcnrm:
+            pacer_.set_window(value);
+            break;
         case reg::rttbcnrc:
             pacer_.set_limiter(registers_.load(reg::rttdqsel) % reg::tx_queues, value);
             break;

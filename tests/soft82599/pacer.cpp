@@ -33,7 +33,9 @@ void Pacer::sent(unsigned queue, Picoseconds start, std::uint64_t bytes) noexcep
     if ((limiter.setting & reg::rttbcnrc_enable) == 0) return;
     const std::uint64_t scaled =
         (bytes + limiter_overhead_) * byte_ps_ * (limiter.setting & factor_mask) + limiter.fraction;
-    limiter.free = start + (scaled >> factor_fraction_bits);
+    const Picoseconds window = std::uint64_t{window_kilobytes_} * 1024 * byte_ps_;
+    const Picoseconds earliest = std::max(limiter.free, start - std::min(start, window));
+    limiter.free = earliest + (scaled >> factor_fraction_bits);
     limiter.fraction = scaled & ((1U << factor_fraction_bits) - 1);
 }
 

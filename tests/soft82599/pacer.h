@@ -22,6 +22,8 @@ class Pacer {
     /// RTTBCNRC of a queue: bit 31 enables, bits 23:0 are link speed / rate as 10.14 bits fixed point
     /// (datasheet 7.7.2.2).
     void set_limiter(unsigned queue, std::uint32_t rttbcnrc) noexcept;
+    /// RTTBCNRM.MMW_SIZE: how much of a delay, in KiB at link speed, a limited queue may catch up.
+    void set_window(std::uint32_t kilobytes) noexcept { window_kilobytes_ = kilobytes & 0x3F; }
     [[nodiscard]] std::uint32_t limiter(unsigned queue) const noexcept { return limiters_[queue].setting; }
 
     [[nodiscard]] Picoseconds now() const noexcept { return now_; }
@@ -50,6 +52,7 @@ class Pacer {
 
     unsigned limiter_overhead_;
     std::uint64_t byte_ps_ = 800;
+    std::uint32_t window_kilobytes_ = 0;
     Picoseconds now_ = 0;
     Picoseconds wire_free_ = 0;
     Picoseconds pause_end_ = 0;

@@ -107,6 +107,7 @@ constexpr Offset tx_queue(unsigned q) {
 inline constexpr Offset dmatxctl = 0x04A80;
 inline constexpr std::uint32_t dmatxctl_enable = 1U << 0;
 inline constexpr Offset rttdqsel = 0x04904;
+inline constexpr Offset rttbcnrm = 0x04980;  ///< MMW_SIZE
 inline constexpr Offset rttbcnrc = 0x04984;
 inline constexpr std::uint32_t rttbcnrc_enable = 1U << 31;
 inline constexpr Offset tqsm = 0x08600;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <rte_errno.h>
+#include <rte_vect.h>
 
 #include <algorithm>
 #include <cstring>
@@ -64,13 +65,13 @@ void Started::configure(const StartOptions& options) {
     conf.rxmode.mtu = options.mtu;
     conf.intr_conf.lsc = options.lsc ? 1 : 0;
     conf.intr_conf.rxq = options.rx_interrupts ? 1 : 0;
-    std::vector<std::uint8_t> key = options.rss_key;
+    rss_key_ = options.rss_key;
     if (options.rss != 0) {
         conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
         conf.rx_adv_conf.rss_conf.rss_hf = options.rss;
-        if (!key.empty()) {
-            conf.rx_adv_conf.rss_conf.rss_key = key.data();
-            conf.rx_adv_conf.rss_conf.rss_key_len = static_cast<std::uint8_t>(key.size());
+        if (!rss_key_.empty()) {
+            conf.rx_adv_conf.rss_conf.rss_key = rss_key_.data();
+            conf.rx_adv_conf.rss_conf.rss_key_len = static_cast<std::uint8_t>(rss_key_.size());
         }
     }
     check(rte_eth_dev_configure(port_, options.rx_queues, options.tx_queues, &conf), "rte_eth_dev_configure");
@@ -100,32 +101,37 @@ void Started::stop() {
     if (std::exchange(running_, false)) rte_eth_dev_stop(port_);
 }
 
-std::size_t Started::send(std::uint16_t queue, std::span<const std::vector<std::uint8_t>> frames,
-                          std::uint16_t burst, const std::function<void(rte_mbuf&)>& prepare) {
+std::size_t Started::send_some(std::uint16_t queue, std::size_t count, const FrameOf& frame_of,
+                               std::uint16_t burst, const std::function<void(rte_mbuf&)>& prepare) {
+    std::vector<rte_mbuf*> mbufs(burst);
     std::size_t taken = 0;
-    while (taken < frames.size()) {
-        std::vector<rte_mbuf*> mbufs(std::min<std::size_t>(burst, frames.size() - taken));
-        if (rte_pktmbuf_alloc_bulk(pool_.get(), mbufs.data(), static_cast<unsigned>(mbufs.size())) != 0)
-            return taken;
-        for (std::size_t i = 0; i < mbufs.size(); ++i) {
-            const auto& frame = frames[taken + i];
-            std::memcpy(rte_pktmbuf_append(mbufs[i], static_cast<std::uint16_t>(frame.size())), frame.data(),
-                        frame.size());
+    while (taken < count) {
+        const auto n = static_cast<std::uint16_t>(std::min<std::size_t>(burst, count - taken));
+        if (rte_pktmbuf_alloc_bulk(pool_.get(), mbufs.data(), n) != 0) return taken;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto& frame = frame_of(taken + i);
+            const auto size = static_cast<std::uint16_t>(frame.size());
+            std::memcpy(rte_pktmbuf_append(mbufs[i], size), frame.data(), size);
             if (prepare) prepare(*mbufs[i]);
         }
-        const auto count = static_cast<std::uint16_t>(mbufs.size());
-        const std::uint16_t sent = rte_eth_tx_burst(port_, queue, mbufs.data(), count);
-        rte_pktmbuf_free_bulk(mbufs.data() + sent, count - sent);
+        const std::uint16_t sent = rte_eth_tx_burst(port_, queue, mbufs.data(), n);
+        rte_pktmbuf_free_bulk(mbufs.data() + sent, n - sent);
         taken += sent;
         if (sent == 0) return taken;
     }
     return taken;
 }
 
+std::size_t Started::send(std::uint16_t queue, std::span<const std::vector<std::uint8_t>> frames,
+                          std::uint16_t burst, const std::function<void(rte_mbuf&)>& prepare) {
+    const auto frame_of = [&](std::size_t i) -> const std::vector<std::uint8_t>& { return frames[i]; };
+    return send_some(queue, frames.size(), frame_of, burst, prepare);
+}
+
 std::size_t Started::send(std::uint16_t queue, const std::vector<std::uint8_t>& frame, std::size_t copies,
                           std::uint16_t burst) {
-    const std::vector<std::vector<std::uint8_t>> frames(copies, frame);
-    return send(queue, frames, burst);
+    const auto frame_of = [&](std::size_t) -> const std::vector<std::uint8_t>& { return frame; };
+    return send_some(queue, copies, frame_of, burst, {});
 }
 
 std::size_t Started::receive(std::uint16_t queue, const std::function<void(const rte_mbuf&)>& each) {
@@ -150,6 +156,14 @@ std::vector<std::vector<std::uint8_t>> Started::receive(std::uint16_t queue) {
         }
     });
     return frames;
+}
+
+VectorWidth::VectorWidth(std::uint16_t bits) : before_(rte_vect_get_max_simd_bitwidth()) {
+    check(rte_vect_set_max_simd_bitwidth(bits), "rte_vect_set_max_simd_bitwidth");
+}
+
+VectorWidth::~VectorWidth() {
+    rte_vect_set_max_simd_bitwidth(before_);
 }
 
 rte_eth_stats statistics(std::uint16_t port) {

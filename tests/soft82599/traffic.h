@@ -60,12 +60,28 @@ class Started {
     std::size_t receive(std::uint16_t queue, const std::function<void(const rte_mbuf&)>& each);
 
   private:
+    using FrameOf = std::function<const std::vector<std::uint8_t>&(std::size_t)>;
+    std::size_t send_some(std::uint16_t queue, std::size_t count, const FrameOf& frame_of,
+                          std::uint16_t burst, const std::function<void(rte_mbuf&)>& prepare);
     void configure(const StartOptions& options);
 
     std::uint16_t port_;
     std::uint16_t rx_queues_;
+    std::vector<std::uint8_t> rss_key_;  ///< ethdev keeps a pointer to it
     Pool pool_;
     bool running_ = false;
+};
+
+/// Limits the vector registers that the driver may use, as --force-max-simd-bitwidth does: 64 leaves it none.
+class VectorWidth {
+  public:
+    explicit VectorWidth(std::uint16_t bits);
+    ~VectorWidth();
+    VectorWidth(const VectorWidth&) = delete;
+    VectorWidth& operator=(const VectorWidth&) = delete;
+
+  private:
+    std::uint16_t before_;
 };
 
 rte_eth_stats statistics(std::uint16_t port);
