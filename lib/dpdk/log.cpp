@@ -23,6 +23,9 @@ Router& router() {
 
 // DPDK writes no level into the stream; rte_log_cur_msg_loglevel gives it while the message is being written.
 void forward(std::string_view line, int level) {
+    // Said by every process that registers no command of DPDK's old telemetry: nothing for the operator to
+    // do.
+    if (line.find("No legacy callbacks") != std::string_view::npos) level = static_cast<int>(RTE_LOG_DEBUG);
     if (level <= static_cast<int>(RTE_LOG_ERR)) {
         spdlog::error("dpdk: {}", line);
     } else if (level == static_cast<int>(RTE_LOG_WARNING)) {

@@ -19,11 +19,12 @@ std::uint32_t TxWorker::discard_pending() noexcept {
     return count;
 }
 
+// Called while packets are pending that the NIC did not take, which is no error for up to a second.
 void TxWorker::watch_progress(std::uint32_t sent, Tsc now) noexcept {
-    if (sent != 0 || last_progress_ == 0) {
-        last_progress_ = sent == batch_.pending() ? 0 : now;
-        if (counters_.stalled.get() != 0 && sent != 0) counters_.stalled.set(0);
-    } else if (now - last_progress_ > second_) {
+    if (sent != 0 || stuck_since_ == 0) {
+        stuck_since_ = now;
+        counters_.stalled.set(0);
+    } else if (now - stuck_since_ > second_) {
         counters_.stalled.set(1);
     }
 }
@@ -61,10 +62,16 @@ bool TxWorker::send(Tsc now) noexcept {
     counters_.calls.add(1);
     counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk
                                          : static_cast<std::uint32_t>(sent != 0));
-    watch_progress(sent, now);
     bursts_done_.add(batch_.accept(sent, now, counters_));
-    if (sent == offered) return true;
+    if (sent == offered) [[likely]] {
+        if (stuck_since_ != 0) [[unlikely]] {
+            stuck_since_ = 0;
+            counters_.stalled.set(0);
+        }
+        return true;
+    }
     counters_.backpressure_packets.add(offered - sent);
+    watch_progress(sent, now);
     return false;
 }
 

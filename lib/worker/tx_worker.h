@@ -68,7 +68,7 @@ class TxWorker {
     std::array<traffic::TemplateBurst, 32> hand_;  ///< pulled and not yet due, or due and without room
     std::uint32_t next_ = 0;
     std::uint32_t have_ = 0;
-    Tsc last_progress_ = 0;
+    Tsc stuck_since_ = 0;  ///< the NIC has taken none of the pending packets since then; 0: it takes all
     TxBatch batch_;
 
     alignas(cache_line) Counter bursts_done_;
