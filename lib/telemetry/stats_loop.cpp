@@ -86,9 +86,9 @@ struct StatsLoop::Implementation {
     std::mutex mutex;  // guards requests; never held while anything is collected
     std::vector<Request> requests;
 
-    // Written by the stats lcore, read by any thread: the release of the store publishes the whole value.
-    std::atomic<Line> latest;
-    std::atomic<Line> latest_report;
+    // Written by the stats lcore, read by any thread.
+    Latest latest;
+    Latest latest_report;
 
     // The stats lcore alone.
     std::shared_ptr<const Totals> base = std::make_shared<Totals>();
@@ -249,7 +249,7 @@ StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals>
     published->live = render_live(snapshot);
     published->snapshot = std::move(snapshot);
     const Line line = std::move(published);
-    (line->snapshot.report ? latest_report : latest).store(line, std::memory_order_release);
+    (line->snapshot.report ? latest_report : latest).store(line);
     for (const auto& sink : sinks) sink->offer(line);
     failure.clear();
     return line;
@@ -300,11 +300,11 @@ void StatsLoop::stop() {
 }
 
 StatsLoop::Line StatsLoop::latest() const {
-    return implementation_->latest.load(std::memory_order_acquire);
+    return implementation_->latest.load();
 }
 
 StatsLoop::Line StatsLoop::latest_report() const {
-    return implementation_->latest_report.load(std::memory_order_acquire);
+    return implementation_->latest_report.load();
 }
 
 }  // namespace volley::telemetry

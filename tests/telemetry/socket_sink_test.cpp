@@ -181,7 +181,7 @@ TEST_F(SocketSinkTest, without_descriptors_it_waits_for_the_next_line_instead_of
 }
 
 TEST_F(SocketSinkTest, its_name_is_for_user_and_group_whatever_the_umask) {
-    for (const mode_t mask : {0, 077}) {
+    for (const mode_t mask : {mode_t{0}, mode_t{077}}) {
         const mode_t before = ::umask(mask);
         const SocketSink sink(path("s"));
         ::umask(before);

@@ -228,8 +228,10 @@ TEST_F(StatsLoopTest, any_number_of_readers_see_whole_lines_while_it_ticks) {
 TEST_F(StatsLoopTest, the_mean_of_the_run_is_sampled_at_its_ticks) {
     source.before = [&] { source.packets += 10; };
     start(millisecond);
-    ASSERT_TRUE(loop->begin_run(patience));
-    ASSERT_TRUE(record.wait([&] { return record.lines.size() >= 10; }));
+    const auto begun = loop->begin_run(patience);
+    ASSERT_TRUE(begun);
+    ASSERT_TRUE(
+        record.wait([&] { return record.lines.back()->snapshot.sequence >= begun->snapshot.sequence + 10; }));
     const auto report = loop->report(true, patience);
     const RateSamples rate = report->snapshot.streams.at(0).achieved.value();
     EXPECT_GE(rate.samples, 8U);
