@@ -10,9 +10,17 @@ void Lane::adopt(Tsc now) noexcept {
     if (offer.schedule != nullptr) offer.schedule->adopt(schedule_, now);
     schedule_ = offer.schedule;
     emitted_before_.store(emitted_.get(), std::memory_order_relaxed);
-    finished_.store(schedule_ == nullptr, std::memory_order_relaxed);
+    finished_.store(false, std::memory_order_relaxed);
     next_due_.set(schedule_ == nullptr ? ~Tsc{0} : schedule_->next_due(now));
+    note_finished(now);
     adopted_.store(offer.generation, std::memory_order_release);  // acquired by adopted()
+}
+
+// Nothing falls due any more: over, unless a paused stream holds the schedule open.
+void Lane::note_finished(Tsc now) noexcept {
+    if (next_due_.get() != ~Tsc{0} || finished_.load(std::memory_order_relaxed)) return;
+    const bool over = schedule_ == nullptr || schedule_->finished(now);
+    if (over) finished_.store(true, std::memory_order_release);  // acquired by finished()
 }
 
 // Bursts at max that may wait in the ring: what the worker sends in one horizon at its measured rate, so that

@@ -59,8 +59,9 @@ class Lane {
     bool turn(Tsc now) noexcept {
         if (offer_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
             adopt(now);
-        if (next_due_.get() > now + horizon_ / 2) return false;
-        return emit(now);
+        if (next_due_.get() <= now + horizon_ / 2) return emit(now);
+        if (next_due_.get() == ~Tsc{0}) note_finished(now);
+        return false;
     }
 
   private:
@@ -71,6 +72,7 @@ class Lane {
 
     void adopt(Tsc now) noexcept;
     bool emit(Tsc now) noexcept;
+    void note_finished(Tsc now) noexcept;
     std::uint32_t allowed_ahead(Tsc now, std::uint64_t done) noexcept;
 
     BurstRing& ring_;

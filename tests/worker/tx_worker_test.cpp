@@ -160,6 +160,18 @@ TEST_F(TxWorkerOnRing, rests_until_the_first_plan_is_offered_and_after_the_last_
     EXPECT_LT(counters().packets.get(), 1'000U);
 }
 
+TEST_F(TxWorkerOnRing, a_lane_without_a_share_of_the_count_is_finished_at_once) {
+    start(32, 0);
+    const auto packet = counting_udp(64, 0x0a000007);
+    auto others = stream(*packet, 0, 32, 7);
+    others.lanes = 2;
+    others.first = 1;  // the only burst belongs to the other lane
+    offer({others});
+    turn(start_tick);
+    EXPECT_TRUE(lane_->lane.finished());
+    EXPECT_EQ(lane_->lane.emitted(), 0U);
+}
+
 TEST_F(TxWorkerOnRing, never_submits_a_burst_before_its_due_tick) {
     start(1, 0);
     const auto packet = counting_udp(64, 0x0a000007);
