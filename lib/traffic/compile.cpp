@@ -131,21 +131,7 @@ void Compilation::set_workers(const config::Stream& from, StreamPlan& stream) {
 void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     const std::optional<packet::Value> mac =
         inputs_.ports[stream.port].mac ? inputs_.ports[stream.port].mac : model_.ports[stream.port].mac;
-    const packet::FieldInfo* source = packet::find_field(packet::HeaderKind::eth, "src");
-    packet::PacketModel packet = from.packet;
-    if (mac && source != nullptr && !packet.headers.empty() &&
-        packet.headers.front().kind == packet::HeaderKind::eth) {
-        auto& fields = packet.headers.front().fields;
-        const bool given = std::any_of(fields.begin(), fields.end(), [&](const packet::FieldValue& field) {
-            return field.field == source;
-        });
-        if (!given) {
-            packet::Program literal;
-            literal.from = *mac;
-            fields.push_back({source, literal});
-        }
-    }
-    auto built = packet::build(packet);
+    auto built = packet::build(from.packet, mac);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& found : *problems) {
             problem(from.pointer + "/packet" + found.pointer, std::move(found.text));
