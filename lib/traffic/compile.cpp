@@ -1,6 +1,7 @@
 #include "traffic/compile.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -212,16 +213,16 @@ const StreamPlan* Compilation::before(const std::string& name) const {
     return found == before_.end() ? nullptr : found->second;
 }
 
-// The most packets from index 0 on whose bytes (without FCS, as the counters have them) stay within `bytes`.
+// The most packets from index 0 on whose bytes, with FCS as in frame_size, stay within `bytes`.
 std::uint64_t packets_within(const packet::PacketTemplate& packet, std::uint64_t bytes) {
-    if (packet.fixed_length() != 0) return bytes / packet.fixed_length();
+    if (packet.fixed_length() != 0) return bytes / (packet.fixed_length() + fcs_bytes);
     std::uint64_t index = 0;
-    std::uint16_t lengths[packet::max_burst];
+    std::array<std::uint16_t, packet::max_burst> lengths{};
     for (;;) {
-        packet.lengths(index, packet::max_burst, lengths);
+        packet.lengths(index, packet::max_burst, lengths.data());
         for (const std::uint16_t length : lengths) {
-            if (length > bytes) return index;
-            bytes -= length;
+            if (length + fcs_bytes > bytes) return index;
+            bytes -= length + fcs_bytes;
             ++index;
         }
     }

@@ -1,0 +1,426 @@
+#include "traffic/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/load.h"
+#include "model.h"
+
+namespace volley::traffic {
+namespace {
+
+using model::attended;
+using model::hold_each_index_once;
+using model::hz;
+
+/// Streams as JSON on two ports of two workers each.
+config::Model model_of(const std::string& streams, const std::string& port_keys = "",
+                       const std::string& run = "{}") {
+    const std::string text = R"({"version": 1, "run": )" + run + R"(,
+        "ports": [{"name": "east", "device": "net_null0", "tx": {"lcores": [2, 3]})" +
+                             port_keys + R"(},
+                  {"name": "west", "device": "net_null1", "tx": {"lcores": [4, 5]}}],
+        "streams": [)" + streams +
+                             "]}";
+    return config::parse(text, "test.json");
+}
+
+std::string stream_text(const std::string& name, const std::string& keys, int size = 64) {
+    return R"({"name": ")" + name + R"(", "port": "east", "packet": {"frame_size": )" + std::to_string(size) +
+           R"(, "headers": [{"eth": {"dst": "02:00:00:00:00:02"}}, {"ipv4": {}}, {"udp": {}}]}, )" + keys +
+           "}";
+}
+
+std::string listed(const std::vector<std::string>& streams) {
+    std::string out;
+    for (const std::string& stream : streams) out += (out.empty() ? "" : ",") + stream;
+    return out;
+}
+
+/// east: 10 Gbit/s; west: unknown.
+Inputs inputs_of(std::uint32_t workers = 2) {
+    Inputs inputs;
+    inputs.ports = {{10'000'000'000, 0x020000000001, workers}, {0, 0x020000000009, workers}};
+    inputs.tsc_hz = hz;
+    return inputs;
+}
+
+std::unique_ptr<Plan> plan_of(const config::Model& model, StreamTable& table, const Plan* previous = nullptr,
+                              const Inputs& inputs = inputs_of()) {
+    auto result = compile(model, inputs, table, previous);
+    if (auto* problems = std::get_if<std::vector<Problem>>(&result)) {
+        for (const Problem& problem : *problems) ADD_FAILURE() << problem.pointer << ": " << problem.text;
+        return std::make_unique<Plan>();
+    }
+    return std::move(std::get<0>(result));
+}
+
+std::vector<Problem> problems_of(const config::Model& model, const Inputs& inputs = inputs_of()) {
+    StreamTable table;
+    auto result = compile(model, inputs, table, nullptr);
+    EXPECT_EQ(table.size(), 0U);
+    auto* problems = std::get_if<std::vector<Problem>>(&result);
+    return problems == nullptr ? std::vector<Problem>{} : std::move(*problems);
+}
+
+void adopt_all(Plan& plan, const Plan* previous, Tsc now) {
+    for (std::size_t port = 0; port < plan.lanes.size(); ++port) {
+        for (std::size_t worker = 0; worker < plan.lanes[port].size(); ++worker) {
+            plan.lanes[port][worker]->adopt(
+                previous == nullptr ? nullptr : previous->lanes[port][worker].get(), now);
+        }
+    }
+}
+
+std::vector<TemplateBurst> run_all(Plan& plan, Tsc from, Tsc to) {
+    std::vector<TemplateBurst> out;
+    for (auto& lanes : plan.lanes) {
+        for (auto& lane : lanes) {
+            const auto part = attended(*lane, from, to);
+            out.insert(out.end(), part.begin(), part.end());
+        }
+    }
+    return out;
+}
+
+void append(std::vector<TemplateBurst>& to, const std::vector<TemplateBurst>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+std::vector<TemplateBurst> of_slot(const std::vector<TemplateBurst>& bursts, StreamSlot slot) {
+    std::vector<TemplateBurst> out;
+    std::copy_if(bursts.begin(), bursts.end(), std::back_inserter(out),
+                 [&](const TemplateBurst& burst) { return burst.stream == slot.value; });
+    return out;
+}
+
+std::uint64_t packets_in_all(const std::vector<TemplateBurst>& bursts) {
+    std::uint64_t packets = 0;
+    for (const TemplateBurst& burst : bursts) packets += burst.count;
+    return packets;
+}
+
+TEST(stream_table, a_name_keeps_its_slot_and_every_life_has_its_own_epoch) {
+    StreamTable table;
+    const StreamSlot a = table.slot("a");
+    const StreamSlot b = table.slot("b");
+    for (int i = 0; i < 1000; ++i) table.slot("s" + std::to_string(i));
+    EXPECT_EQ(table.slot("a"), a);
+    EXPECT_EQ(table.slot("b"), b);
+    EXPECT_EQ(table.name(b), "b");
+    EXPECT_EQ(table.size(), 1002U);
+    EXPECT_EQ(table.next_epoch(a), 0U);
+    EXPECT_EQ(table.next_epoch(a), 1U);
+    EXPECT_EQ(table.next_epoch(b), 0U);
+}
+
+TEST(compile, rates_bursts_and_counts_come_from_the_frame_and_the_link) {
+    StreamTable table;
+    const auto plan =
+        plan_of(model_of(listed({stream_text("half", R"("rate": "50%")"),
+                                 stream_text("slow", R"("rate": "100pps", "count": 5)", 1518),
+                                 stream_text("rest", R"("rate": "max", "burst": 8, "weight": 3)")})),
+                table);
+    ASSERT_EQ(plan->streams.size(), 3U);
+    EXPECT_EQ(plan->streams[0].pps, reduced(5'000'000'000, 672));
+    EXPECT_EQ(plan->streams[0].burst, 32U);
+    EXPECT_EQ(plan->streams[0].mean_l2_bytes, (Rational{64, 1}));
+    EXPECT_EQ(plan->streams[1].pps, (Rational{100, 1}));
+    EXPECT_EQ(plan->streams[1].burst, 1U);
+    EXPECT_EQ(plan->streams[1].count, 5U);
+    EXPECT_TRUE(plan->streams[2].max);
+    EXPECT_EQ(plan->streams[2].burst, 8U);
+    EXPECT_EQ(plan->streams[2].weight, 3U);
+    EXPECT_EQ(plan->streams[0].workers, (std::vector<std::uint32_t>{0, 1}));
+    EXPECT_EQ(plan->lanes.size(), 2U);
+    EXPECT_EQ(plan->lanes[0].size(), 2U);
+}
+
+TEST(compile, the_source_address_is_the_ports) {
+    StreamTable table;
+    const auto plan = plan_of(model_of(stream_text("a", R"("rate": "1pps")")), table);
+    ASSERT_EQ(plan->streams.size(), 1U);
+    EXPECT_EQ(plan->streams[0].packet->image()[6], 0x02);
+    EXPECT_EQ(plan->streams[0].packet->image()[11], 0x01);
+}
+
+TEST(compile, a_disabled_stream_is_absent) {
+    StreamTable table;
+    const auto plan = plan_of(model_of(stream_text("a", R"("rate": "1pps", "enabled": false)")), table);
+    EXPECT_TRUE(plan->streams.empty());
+    EXPECT_EQ(table.size(), 0U);
+    adopt_all(*plan, nullptr, 0);
+    EXPECT_TRUE(plan->lanes.at(0).at(0)->finished(0));
+}
+
+// B33: two million packets of 9000 bytes do not fit 10 Gbit/s.
+TEST(compile, a_total_above_the_link_is_refused_with_the_numbers_unless_oversubscribed) {
+    const std::string streams =
+        listed({stream_text("big", R"("rate": "2Mpps")", 9000), stream_text("small", R"("rate": "1%")")});
+    const auto problems = problems_of(model_of(streams));
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].pointer, "/ports/0");
+    for (const char* part : {"144.42Gbps", "10Gbps", "big 144.32Gbps", "small 100Mbps", "oversubscribe"}) {
+        EXPECT_NE(problems[0].text.find(part), std::string::npos) << part << " in: " << problems[0].text;
+    }
+    StreamTable table;
+    EXPECT_EQ(plan_of(model_of(streams, R"(, "oversubscribe": true)"), table)->streams.size(), 2U);
+}
+
+TEST(compile, a_link_may_be_filled_to_the_last_bit) {
+    std::vector<std::string> streams;
+    for (int i = 0; i < 7; ++i) {
+        streams.push_back(
+            stream_text("s" + std::to_string(i), R"("weight": )" + std::to_string(1 + i), 64 + 7 * i));
+    }
+    StreamTable table;
+    EXPECT_EQ(plan_of(model_of(listed(streams), R"(, "rate": "100%")"), table)->streams.size(), 7U);
+}
+
+TEST(compile, all_problems_come_at_once_at_their_places) {
+    config::Model model =
+        model_of(listed({stream_text("a", R"("rate": "50%")"), stream_text("b", R"("rate": "1pps")"),
+                         stream_text("c", R"("rate": "1pps")")}));
+    model.streams[0].port = "west";
+    model.streams[1].workers = {7};
+    auto problems = problems_of(model);
+    ASSERT_EQ(problems.size(), 2U);
+    EXPECT_EQ(problems[0].pointer, "/streams/1/workers");
+    EXPECT_EQ(problems[1].pointer, "/streams/0/rate");
+    EXPECT_NE(problems[1].text.find("\"50%\""), std::string::npos);
+    EXPECT_NE(problems[1].text.find("west"), std::string::npos);
+    model.streams[0].port = "east";
+    model.streams[1].workers = {1};
+    model.streams[2].count = 0;  // B39
+    problems = problems_of(model);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].pointer, "/streams/2/count");
+}
+
+TEST(compile, the_configured_speed_counts_where_the_link_tells_none) {
+    Inputs inputs = inputs_of();
+    inputs.ports[0].link_bps = 0;
+    StreamTable table;
+    const auto plan = plan_of(model_of(stream_text("a", R"("rate": "50%")"), R"(, "speed": "1Gbps")"), table,
+                              nullptr, inputs);
+    ASSERT_EQ(plan->streams.size(), 1U);
+    EXPECT_EQ(plan->streams[0].pps, reduced(500'000'000, 672));
+}
+
+TEST(compile, counts_durations_and_bytes_end_a_stream_whichever_is_first) {
+    const struct {
+        const char* keys;
+        std::uint64_t packets;
+    } cases[] = {
+        {R"("rate": "1000pps", "count": 33)", 33},
+        {R"("rate": "1000pps", "duration": "1500us")", 2},
+        {R"("rate": "1Mpps", "duration": "10ms")", 10'000},
+        {R"("rate": "1Mpps", "duration": "10ms", "count": 7)", 7},
+        {R"("rate": "1Mpps", "bytes": 6463)", 100},
+        {R"("rate": "1Mpps", "bytes": 6464, "count": 500)", 101},
+    };
+    for (const auto& c : cases) {
+        StreamTable table;
+        const auto plan = plan_of(model_of(stream_text("a", c.keys)), table);
+        adopt_all(*plan, nullptr, 0);
+        EXPECT_TRUE(hold_each_index_once(run_all(*plan, 0, hz), c.packets)) << c.keys;
+    }
+}
+
+TEST(compile, bytes_are_never_exceeded_by_frames_of_varying_size) {
+    StreamTable table;
+    const auto plan =
+        plan_of(model_of(R"({"name": "a", "port": "east", "rate": "1Mpps", "bytes": 100000, "packet": {
+        "frame_size": {"increment": {"from": 64, "to": 1518}}, "headers": [{"eth": {}}, {"ipv4": {}}, {"udp": {}}]}})"),
+                table);
+    ASSERT_EQ(plan->streams.size(), 1U);
+    const std::uint64_t count = plan->streams[0].count;
+    std::uint64_t bytes = 0;
+    std::uint16_t length = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        plan->streams[0].packet->lengths(i, 1, &length);
+        bytes += length + fcs_bytes;
+    }
+    EXPECT_LE(bytes, 100'000U);
+    plan->streams[0].packet->lengths(count, 1, &length);
+    EXPECT_GT(bytes + length + fcs_bytes, 100'000U);
+}
+
+TEST(compile, a_timed_run_sends_exactly_its_packets_for_every_number_of_workers) {
+    for (const std::uint32_t workers : {1U, 2U, 3U, 8U}) {
+        Inputs inputs = inputs_of(workers);
+        inputs.epoch = 12'345;
+        inputs.end = inputs.epoch + ticks_of({100'000'000}, hz);
+        StreamTable table;
+        std::vector<std::string> streams;
+        for (int i = 0; i < 5; ++i) {
+            streams.push_back(stream_text("s" + std::to_string(i),
+                                          i < 3 ? R"("rate": "123457pps")" : R"("rate": "777pps")"));
+        }
+        const auto plan = plan_of(model_of(listed(streams)), table, nullptr, inputs);
+        adopt_all(*plan, nullptr, 0);
+        const auto sent = run_all(*plan, inputs.epoch, inputs.end);
+        for (std::uint32_t i = 0; i < 5; ++i) {
+            EXPECT_TRUE(hold_each_index_once(of_slot(sent, {i}), i < 3 ? 12'346U : 78U))
+                << i << " of " << workers;
+        }
+    }
+}
+
+TEST(compile, equal_streams_never_fire_together) {
+    StreamTable table;
+    std::vector<std::string> streams;
+    for (int i = 0; i < 40; ++i)
+        streams.push_back(stream_text("s" + std::to_string(i), R"("rate": "1000pps")"));
+    const auto plan = plan_of(model_of(listed(streams)), table);
+    adopt_all(*plan, nullptr, 0);
+    std::vector<Tsc> dues;
+    for (const TemplateBurst& burst : run_all(*plan, 0, hz / 50)) dues.push_back(burst.due);
+    std::sort(dues.begin(), dues.end());
+    ASSERT_GT(dues.size(), 700U);
+    for (std::size_t i = 1; i < dues.size(); ++i) {
+        ASSERT_NEAR(static_cast<double>(dues[i] - dues[i - 1]), hz / 40'000.0, 2);
+    }
+}
+
+TEST(compile, a_stream_may_be_pinned_to_some_workers) {
+    StreamTable table;
+    const auto plan =
+        plan_of(model_of(stream_text("a", R"("rate": "1000pps", "workers": [1], "count": 10)")), table);
+    adopt_all(*plan, nullptr, 0);
+    EXPECT_TRUE(plan->lanes.at(0).at(0)->finished(0));
+    EXPECT_EQ(attended(*plan->lanes.at(0).at(1), 0, hz).size(), 10U);
+}
+
+TEST(compile, a_hundred_reloads_with_streams_that_come_and_go_lose_and_repeat_nothing) {
+    StreamTable table;
+    std::unique_ptr<Plan> plan;
+    std::vector<TemplateBurst> sent;
+    Tsc now = 0;
+    constexpr std::uint64_t count = 30'011;
+    for (int generation = 0; generation <= 100; ++generation) {
+        const bool last = generation == 100;
+        std::vector<std::string> streams;
+        for (int i = 0; i < 10; ++i) {
+            if (!last && i != 3 && i != 6 && (i * 7 + generation) % 5 == 0) continue;
+            const std::string rate = std::to_string(last ? 500'000 : 20'000 + (generation * i * 37) % 90'000);
+            streams.push_back(
+                stream_text("s" + std::to_string(i),
+                            R"("rate": ")" + rate + R"(pps", "count": )" + std::to_string(count)));
+        }
+        Inputs inputs = inputs_of();
+        inputs.generation = static_cast<std::uint64_t>(generation);
+        auto next = plan_of(model_of(listed(streams)), table, plan.get(), inputs);
+        adopt_all(*next, plan.get(), now);
+        plan = std::move(next);
+        const Tsc until = now + (last ? hz : hz / 500);
+        append(sent, run_all(*plan, now, until));
+        now = until;
+    }
+    ASSERT_EQ(plan->streams.size(), 10U);
+    for (const StreamPlan& stream : plan->streams) {
+        if (stream.name != "s3" && stream.name != "s6") {
+            EXPECT_GT(stream.epoch, 0U) << stream.name;
+            continue;
+        }
+        EXPECT_EQ(stream.epoch, 0U);
+        EXPECT_TRUE(hold_each_index_once(of_slot(sent, stream.slot), count)) << stream.name;
+    }
+    EXPECT_EQ(table.size(), 10U);
+}
+
+TEST(compile, a_changed_burst_or_set_of_workers_is_a_new_life) {
+    StreamTable table;
+    const auto first =
+        plan_of(model_of(listed({stream_text("a", R"("rate": "1000pps", "burst": 4, "count": 70)"),
+                                 stream_text("b", R"("rate": "1000pps", "count": 70)")})),
+                table);
+    adopt_all(*first, nullptr, 0);
+    run_all(*first, 0, hz / 10);
+    const auto second =
+        plan_of(model_of(listed({stream_text("a", R"("rate": "1000pps", "burst": 8, "count": 70)"),
+                                 stream_text("b", R"("rate": "1000pps", "workers": [0], "count": 70)")})),
+                table, first.get());
+    adopt_all(*second, first.get(), hz / 10);
+    const auto sent = run_all(*second, hz / 10, hz / 2);
+    ASSERT_EQ(second->streams.size(), 2U);
+    for (const StreamPlan& stream : second->streams) {
+        EXPECT_FALSE(stream.carried);
+        EXPECT_EQ(stream.epoch, 1U);
+        const auto of_stream = of_slot(sent, stream.slot);
+        EXPECT_TRUE(hold_each_index_once(of_stream, 70)) << stream.name;
+    }
+}
+
+TEST(compile, an_automatic_burst_follows_the_rate_on_one_worker_and_stays_on_several) {
+    for (const std::uint32_t workers : {1U, 2U}) {
+        StreamTable table;
+        const Inputs inputs = inputs_of(workers);
+        const auto fast = plan_of(model_of(stream_text("a", R"("rate": "1Mpps")")), table, nullptr, inputs);
+        const auto slow =
+            plan_of(model_of(stream_text("a", R"("rate": "1kpps")")), table, fast.get(), inputs);
+        ASSERT_EQ(slow->streams.size(), 1U);
+        EXPECT_TRUE(slow->streams[0].carried);
+        EXPECT_EQ(slow->streams[0].burst, workers == 1 ? 1U : 32U);
+        adopt_all(*fast, nullptr, 0);
+        auto sent = run_all(*fast, 0, hz / 100);
+        adopt_all(*slow, fast.get(), hz / 100 + 1);
+        const auto more = run_all(*slow, hz / 100 + 1, hz / 2);
+        EXPECT_GT(more.size(), 5U);
+        append(sent, more);
+        EXPECT_TRUE(hold_each_index_once(sent, packets_in_all(sent)));
+    }
+}
+
+TEST(compile, the_multiplier_of_the_run_or_the_command_applies) {
+    StreamTable table;
+    const config::Model model = model_of(listed({stream_text("a", R"("rate": "1kpps")"),
+                                                 stream_text("b", R"("rate": "1kpps", "scale": false)")}),
+                                         "", R"({"multiplier": 0.1})");
+    EXPECT_EQ(plan_of(model, table)->streams.at(0).pps, (Rational{100, 1}));
+    EXPECT_EQ(plan_of(model, table)->streams.at(1).pps, (Rational{1000, 1}));
+    Inputs inputs = inputs_of();
+    inputs.multiplier = 2.5;
+    EXPECT_EQ(plan_of(model, table, nullptr, inputs)->streams.at(0).pps, (Rational{2500, 1}));
+}
+
+TEST(compile, a_paused_stream_keeps_its_place) {
+    StreamTable table;
+    const config::Model model = model_of(stream_text("a", R"("rate": "1kpps", "count": 400)"));
+    Inputs inputs = inputs_of();
+    const auto running = plan_of(model, table, nullptr, inputs);
+    adopt_all(*running, nullptr, 0);
+    auto sent = run_all(*running, 0, hz / 10);
+    inputs.paused = {"a"};
+    const auto paused = plan_of(model, table, running.get(), inputs);
+    adopt_all(*paused, running.get(), hz / 10);
+    EXPECT_TRUE(run_all(*paused, hz / 10, hz / 5).empty());
+    inputs.paused = {};
+    const auto resumed = plan_of(model, table, paused.get(), inputs);
+    adopt_all(*resumed, paused.get(), hz / 5);
+    const auto more = run_all(*resumed, hz / 5, hz / 2);
+    EXPECT_NEAR(static_cast<double>(more.front().due), hz / 5.0, hz / 500.0);
+    append(sent, more);
+    EXPECT_TRUE(hold_each_index_once(sent, 400));
+}
+
+TEST(compile, a_stream_added_later_counts_its_delay_from_then) {
+    StreamTable table;
+    const std::string a = stream_text("a", R"("rate": "1kpps")");
+    const auto first = plan_of(model_of(a), table);
+    Inputs inputs = inputs_of();
+    inputs.not_before = 5 * hz;
+    const std::string b = stream_text("b", R"("rate": "1kpps", "start": {"delay": "1s"})");
+    const auto second = plan_of(model_of(listed({a, b})), table, first.get(), inputs);
+    ASSERT_EQ(second->streams.size(), 2U);
+    EXPECT_EQ(second->streams[0].start, 0U);
+    EXPECT_EQ(second->streams[1].start, 6 * hz);
+}
+
+}  // namespace
+}  // namespace volley::traffic
