@@ -50,6 +50,9 @@ void Collector::collect_streams(telemetry::Totals& out) {
             for (std::size_t b = 0; b < LatenessBuckets::size; ++b)
                 stream.lateness[b] += row->lateness[b].get();
         }
+        if (line.count != traffic::endless && stream.state == "running" &&
+            stream.tx.packets - line.packets_before >= line.count)
+            stream.state = "finished";
         out.streams.push_back(std::move(stream));
     }
 }

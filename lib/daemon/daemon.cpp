@@ -224,7 +224,8 @@ void Daemon::begin_run() {
     end_ = model_.run.duration ? epoch_ + ticks(model_.run.duration->ns) : ~Tsc{0};
     end_ns_ = model_.run.duration ? epoch_ns_ + model_.run.duration->ns : ~std::uint64_t{0};
     auto plan = compile(model_, ++generation_, nullptr);
-    book_.adopt(*plan, model_, epoch_ns_, end_ns_, epoch_ns_, false);
+    book_.adopt(*plan, model_, epoch_ns_, end_ns_, epoch_ns_, false,
+                [this](StreamSlot slot) { return road_.sent(slot); });
     situation_.run_started_ns = epoch_ns_;
     tell();
     adopt(std::move(plan));
@@ -424,7 +425,8 @@ bool Daemon::replace_plan(config::Model fresh) {
     model_ = std::move(fresh);
     exit_after_ = stop_asked_ || model_.run.when_done == config::WhenDone::exit;
     ++generation_;
-    book_.adopt(adopted_plan, model_, epoch_ns_, end_ns_, monotonic_ns(), true);
+    book_.adopt(adopted_plan, model_, epoch_ns_, end_ns_, monotonic_ns(), true,
+                [this](StreamSlot slot) { return road_.sent(slot); });
     if (!done) reload_warning_ = "the last reload has not reached every worker; see the log";
     return done;
 }

@@ -199,6 +199,15 @@ bool Road::devices_dry() const {
     return true;
 }
 
+std::uint64_t Road::sent(StreamSlot slot) const {
+    std::uint64_t packets = 0;
+    for (const auto& lane : lanes_) {
+        const worker::StreamTx* row = lane->worker.rows().find(slot);
+        if (row != nullptr) packets += row->packets.get();
+    }
+    return packets;
+}
+
 bool Road::add_row(std::uint32_t port, StreamSlot slot) {
     return std::all_of(lanes_.begin(), lanes_.end(),
                        [&](const auto& lane) { return lane->port != port || lane->worker.rows().add(slot); });

@@ -59,6 +59,8 @@ class Road {
     [[nodiscard]] std::uint64_t in_flight(std::size_t p) const;
     /// Waits for what is in flight no longer. Returns what was written off so far, by port.
     std::vector<std::uint64_t> write_off();
+    /// Packets of the stream that its port's workers have handed to the device since the process started.
+    [[nodiscard]] std::uint64_t sent(StreamSlot slot) const;
     /// Row for a stream in every worker of its port. False when the stream table is full.
     bool add_row(std::uint32_t port, StreamSlot slot);
 

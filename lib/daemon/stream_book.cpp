@@ -4,18 +4,21 @@
 
 namespace volley::daemon {
 
-// Packets whose own due lies in [from, min(now, end)): ceil(span * pps), exactly.
+// Packets whose own due lies in a span from the first packet's due on: ceil(span * pps), exactly.
+std::uint64_t StreamBook::packets_in(const Entry& entry, std::uint64_t span_ns) {
+    const Uint128 product = static_cast<Uint128>(span_ns) * entry.pps->num;
+    const Uint128 divisor = static_cast<Uint128>(entry.pps->den) * 1'000'000'000;
+    return static_cast<std::uint64_t>((product + divisor - 1) / divisor);
+}
+
 std::uint64_t StreamBook::due(const Entry& entry, std::uint64_t now_ns) const {
     const std::uint64_t until = std::min(now_ns, end_ns_);
     if (!entry.pps || until <= entry.from_ns) return entry.before;
-    const Uint128 product = static_cast<Uint128>(until - entry.from_ns) * entry.pps->num;
-    const Uint128 divisor = static_cast<Uint128>(entry.pps->den) * 1'000'000'000;
-    const auto packets = static_cast<std::uint64_t>((product + divisor - 1) / divisor);
-    return std::min(entry.before + packets, entry.count);
+    return std::min(entry.before + packets_in(entry, until - entry.from_ns), entry.count);
 }
 
 void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
-                       std::uint64_t end_ns, std::uint64_t now_ns, bool continues) {
+                       std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent) {
     const std::lock_guard lock(mutex_);
     std::vector<std::uint64_t> due_now;
     for (const Entry& entry : entries_) due_now.push_back(continues ? due(entry, now_ns) : 0);
@@ -37,6 +40,7 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         const bool carried = continues && slot < was_present.size() && was_present[slot];
         if (!carried) {
             entry.before = 0;
+            entry.packets_before = sent(stream.slot);
             entry.start_ns = std::max(epoch_ns + stream.start_delay.ns, continues ? now_ns : 0);
         }
         entry.used = entry.present = true;
@@ -44,6 +48,10 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         entry.port = model.ports[stream.port].name;
         entry.pps = stream.max ? std::nullopt : std::optional<Rational>(stream.pps);
         entry.count = stream.count;
+        entry.stop_ns = stream.duration.ns == 0 ? ~std::uint64_t{0} : entry.start_ns + stream.duration.ns;
+        if (stream.duration.ns != 0 && entry.pps) {
+            entry.count = std::min(entry.count, packets_in(entry, stream.duration.ns));
+        }
         entry.from_ns = carried ? std::max(now_ns, entry.start_ns) : entry.start_ns;
     }
 }
@@ -66,13 +74,16 @@ std::vector<StreamBook::Line> StreamBook::read(std::uint64_t now_ns) const {
         line.port = entry.port;
         line.target_pps = entry.pps;
         line.count = entry.count;
+        line.packets_before = entry.packets_before;
         if (entry.pps) line.due_packets = due(entry, now_ns);
         if (!entry.present) {
             line.state = "removed";
         } else if (now_ns < entry.start_ns) {
             line.state = "waiting";
         } else {
-            line.state = now_ns < end_ns_ ? "running" : "finished";
+            line.state = now_ns < std::min(end_ns_, entry.pps ? ~std::uint64_t{0} : entry.stop_ns)
+                             ? "running"
+                             : "finished";
         }
         out.push_back(std::move(line));
     }

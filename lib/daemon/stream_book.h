@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,14 +26,17 @@ class StreamBook {
         std::string state;
         std::optional<Rational> target_pps;
         std::optional<std::uint64_t> due_packets;
-        std::uint64_t count = traffic::endless;
+        std::uint64_t count = traffic::endless;  ///< by its count or its duration
+        std::uint64_t packets_before = 0;        ///< its counter when this run's count began
     };
+    /// Reads a stream's packet counter.
+    using Sent = std::function<std::uint64_t(StreamSlot)>;
 
     /// The streams of a plan whose schedule's zero is at epoch_ns and which ends at end_ns (~0: never).
     /// continues: a reload; what was due so far stays due. Streams of `model` that are disabled are listed as
     /// such.
     void adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
-               std::uint64_t end_ns, std::uint64_t now_ns, bool continues);
+               std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent);
     /// Traffic ended at that instant: nothing falls due after it.
     void end(std::uint64_t now_ns);
     /// One line a slot that was ever used, in slot order.
@@ -47,10 +51,13 @@ class StreamBook {
         std::string port;
         std::optional<Rational> pps;
         std::uint64_t count = traffic::endless;
-        std::uint64_t from_ns = 0;   ///< the rate holds from here
-        std::uint64_t start_ns = 0;  ///< first packet's due
-        std::uint64_t before = 0;    ///< packets due before from_ns
+        std::uint64_t from_ns = 0;                  ///< the rate holds from here
+        std::uint64_t start_ns = 0;                 ///< first packet's due
+        std::uint64_t stop_ns = ~std::uint64_t{0};  ///< end of its own duration
+        std::uint64_t packets_before = 0;           ///< its counter when the run began
+        std::uint64_t before = 0;                   ///< packets due before from_ns
     };
+    [[nodiscard]] static std::uint64_t packets_in(const Entry& entry, std::uint64_t span_ns);
     [[nodiscard]] std::uint64_t due(const Entry& entry, std::uint64_t now_ns) const;
 
     mutable std::mutex mutex_;
