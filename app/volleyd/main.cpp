@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "config/load.h"
 #include "daemon/daemon.h"
@@ -71,6 +72,9 @@ int main(int argc, char** argv) {
     } catch (const volley::dpdk::Error& error) {
         spdlog::critical("{}", error.what());
         return exit_code_of(error);
+    } catch (const std::system_error& error) {  // a socket, file or folder that the host does not let us have
+        spdlog::critical("{}", error.what());
+        return error.code() == std::errc::permission_denied ? exit_no_permission : exit_host_configuration;
     } catch (const std::exception& error) {
         spdlog::critical("{}", error.what());
         return exit_internal;

@@ -4,6 +4,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -121,8 +122,10 @@ void Port::probe() {
             if (!before.contains(candidate)) fresh.push_back(candidate);
         }
         if (code != 0 || fresh.empty()) {
-            throw dpdk::Error("probing device \"" + settings_.device + "\" of port " + name(),
-                              code != 0 ? code : ENODEV, probe_hint(settings_.device));
+            // Drivers say -1 for whatever went wrong, which is no lack of permission for root.
+            const bool unspecific = code == 0 || (code == -1 && geteuid() == 0);
+            throw dpdk::Error("probing device \"" + settings_.device + "\" of port " + name(), unspecific ? ENODEV : code,
+                              probe_hint(settings_.device));
         }
         id = fresh.front();
         probed_here_ = true;
