@@ -134,6 +134,7 @@ class Builder {
     void fill_target_mac(std::size_t h);
     void add_length(std::size_t h);
     void add_checksum(std::size_t h);
+    [[nodiscard]] bool may_be_zero(std::size_t h, const FieldInfo& field) const;
     void add_pseudo_header(ChecksumField& sum, std::size_t h);
     void add_raw(std::size_t h);
 
@@ -298,9 +299,7 @@ void Builder::add_checksum(std::size_t h) {
     const std::uint32_t at = out_.layers[h].offset;
     const auto ip = enclosing_ip(h);
     if (given(h, "checksum")) {
-        if (kind(h) == udp && ip && kind(*ip) == ipv6 && get(h, "checksum") == 0 &&
-            std::none_of(out_.parts.begin(), out_.parts.end(),
-                         [&](const Part& part) { return part.bit == bit_of(h, *field); })) {
+        if (kind(h) == udp && ip && kind(*ip) == ipv6 && may_be_zero(h, *field)) {
             refuse(pointer(h, "checksum"),
                    "UDP over IPv6 must have a checksum (RFC 8200 section 8.1); leave it out to have it "
                    "computed");
@@ -318,6 +317,18 @@ void Builder::add_checksum(std::size_t h) {
         sum.length_from = at;
     }
     out_.checksums.push_back(std::move(sum));
+}
+
+/// Of a program only its smallest value is looked at: zero is the smallest there is.
+bool Builder::may_be_zero(std::size_t h, const FieldInfo& field) const {
+    const auto& fields = model_.headers[h].fields;
+    bool zero = get(h, field.name) == 0;
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+        const auto& sequence = resolver_.field(h, f);
+        if (fields[f].field == &field && !sequence.constant())
+            zero = sequence.transformed(sequence.smallest) == 0;
+    }
+    return zero;
 }
 
 void Builder::add_pseudo_header(ChecksumField& sum, std::size_t h) {

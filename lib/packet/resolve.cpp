@@ -158,6 +158,7 @@ void Resolver::compile(Node& node) {
             out.largest = *std::max_element(out.list.begin(), out.list.end());
             break;
         case Program::Kind::variable: {
+            if (node.pointer.starts_with("/variables/")) break;  // refused before
             const auto found = by_name_.find(program.variable);
             if (found == by_name_.end() || found->second >= model_.variables.size()) {
                 std::vector<std::string_view> known;
@@ -166,7 +167,7 @@ void Resolver::compile(Node& node) {
                 refuse(node, "no variable is named \"" + program.variable + "\"" +
                                  (close.empty() ? "; declare it under \"variables\""
                                                 : "; did you mean \"" + std::string(close) + "\"?"));
-            } else if (&nodes_[found->second] != &node) {
+            } else {
                 const Node& variable = nodes_[found->second];
                 out = variable.sequence;
                 out.inner = transform_of(*variable.program);
