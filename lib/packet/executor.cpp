@@ -41,24 +41,73 @@ Array<Executor> executors() {
     return {all.data(), usable};
 }
 
+namespace {
+
+/// A sequence read packet after packet: the first costs divisions, the others count.
+class Walker {
+  public:
+    Walker(const Sequence& sequence, std::uint64_t first) : sequence_(sequence), index_(first) { seek(); }
+
+    Value next() {
+        const Value value = value_;
+        ++index_;
+        if (--flow_left_ == 0) {
+            seek();
+        } else if (--wait_ == 0) {
+            wait_ = sequence_.every;
+            ++number_;
+            if (sequence_.kind != Sequence::Kind::random && number_ == sequence_.cycle) number_ = 0;
+            value_ = sequence_.transformed(sequence_.number(number_));
+        }
+        return value;
+    }
+
+  private:
+    void seek() {
+        const std::uint64_t flow = sequence_.flow_packets;
+        const std::uint64_t in_flow = flow == 0 ? index_ : index_ % flow;
+        flow_left_ = flow == 0 ? 0 : flow - in_flow;  // counts down from 2^64 when there is no cap
+        wait_ = sequence_.every == 0 ? 0 : sequence_.every - in_flow % sequence_.every;
+        number_ = sequence_.position(index_);
+        value_ = sequence_.transformed(sequence_.number(number_));
+    }
+
+    const Sequence& sequence_;
+    std::uint64_t index_;
+    std::uint64_t flow_left_ = 0;
+    std::uint64_t wait_ = 0;
+    std::uint64_t number_ = 0;
+    Value value_ = 0;
+};
+
+}  // namespace
+
 void compute_column(const Column& column, std::uint64_t first, std::uint32_t count,
                     std::uint32_t* out) noexcept {
+    Walker walker(*column.sequence, first);
     for (std::uint32_t k = 0; k < count; ++k) {
-        const Uint128 value = column.sequence->at(first + k) - column.minus;
-        out[k] = static_cast<std::uint32_t>(value << column.left) & column.mask;
+        out[k] = static_cast<std::uint32_t>((walker.next() - column.minus) << column.left) & column.mask;
     }
 }
 
 void compute_wide(const Plan& plan, const WideCell& cell, std::uint64_t first, std::uint32_t count,
                   std::uint64_t* head, std::uint64_t* tail) noexcept {
     for (std::uint32_t k = 0; k < count; ++k) {
-        Uint128 value = cell.base;
-        for (std::uint32_t p = 0; p < cell.parts; ++p) {
-            const WidePart& part = plan.wide_parts[cell.first_part + p];
-            value |= (part.sequence->at(first + k) << part.left) & part.mask;
+        head[k] = static_cast<std::uint64_t>(cell.base >> 64);
+        tail[k] = static_cast<std::uint64_t>(cell.base);
+    }
+    for (std::uint32_t p = 0; p < cell.parts; ++p) {
+        const WidePart& part = plan.wide_parts[cell.first_part + p];
+        Walker walker(*part.sequence, first);
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const Value bits = (walker.next() << part.left) & part.mask;
+            head[k] |= static_cast<std::uint64_t>(bits >> 64);
+            tail[k] |= static_cast<std::uint64_t>(bits);
         }
-        head[k] = __builtin_bswap64(static_cast<std::uint64_t>(value >> 64));
-        tail[k] = __builtin_bswap64(static_cast<std::uint64_t>(value));
+    }
+    for (std::uint32_t k = 0; k < count; ++k) {
+        head[k] = __builtin_bswap64(head[k]);
+        tail[k] = __builtin_bswap64(tail[k]);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "packet/bits.h"
-#include "packet/checksum.h"
+#include "packet/defaults.h"
 #include "packet/stacking.h"
 
 namespace volley::packet {
@@ -11,47 +11,7 @@ namespace {
 
 using enum HeaderKind;
 
-constexpr Value default_source_mac = 0x020000000001;
-constexpr Value default_target_mac = 0x020000000002;
 constexpr Value broadcast_mac = 0xffffffffffff;
-constexpr Value default_source_ipv4 = 0xc6120001;
-constexpr Value default_target_ipv4 = 0xc6130001;
-constexpr Value default_ipv6 = Value{0x2001000200000000} << 64 | 1;
-constexpr Value other_subnet = Value{1} << 64;
-
-struct Default {
-    HeaderKind header;
-    std::string_view field;
-    Value value;
-};
-
-constexpr Default defaults[] = {
-    {eth, "dst", default_target_mac},
-    {eth, "src", default_source_mac},
-    {vlan, "tpid", 0x8100},
-    {vlan, "id", 1},
-    {mpls, "label", 16},
-    {mpls, "ttl", 64},
-    {arp, "operation", 1},
-    {arp, "sender_ip", default_source_ipv4},
-    {arp, "target_ip", default_target_ipv4},
-    {ipv4, "ttl", 64},
-    {ipv4, "src", default_source_ipv4},
-    {ipv4, "dst", default_target_ipv4},
-    {ipv6, "hop_limit", 64},
-    {ipv6, "src", default_ipv6},
-    {ipv6, "dst", default_ipv6 | other_subnet},
-    {udp, "src", 1024},
-    {udp, "dst", 9},
-    {tcp, "src", 1024},
-    {tcp, "dst", 9},
-    {tcp, "flags", 0x10},
-    {tcp, "window", 0xffff},
-    {icmp, "type", 8},
-    {icmpv6, "type", 128},
-    {vxlan, "vni", 1},
-    {gtpu, "teid", 1},
-};
 
 class Builder {
   public:
@@ -199,7 +159,7 @@ void Builder::place_headers() {
 }
 
 void Builder::fill_defaults(std::size_t h) {
-    for (const auto& entry : defaults) {
+    for (const auto& entry : field_defaults()) {
         if (entry.header == kind(h)) set(h, entry.field, entry.value);
     }
     const bool first_eth =
@@ -261,7 +221,7 @@ void Builder::fill_from_neighbours(std::size_t h) {
             const std::size_t owner = h > 0 ? untagged(h - 1) : h;
             if (!given(h, "sender_mac")) {
                 set(h, "sender_mac",
-                    kind(owner) == eth ? get(owner, "src") : port_mac_.value_or(default_source_mac));
+                    kind(owner) == eth ? get(owner, "src") : port_mac_.value_or(*default_of(eth, "src")));
             }
             break;
         }

@@ -194,7 +194,18 @@ void write_wide(const Pass& pass, const WideCell& cell, Scratch& scratch) {
     compute_wide(pass.plan, cell, pass.first, pass.n, halves[0], halves[1]);
     for (u32 k = 0; k < pass.n; ++k) {
         const u64 bytes[2] = {halves[0][k], halves[1][k]};
-        std::memcpy(pass.frames[k] + cell.offset, bytes, cell.width);
+        u8* at = pass.frames[k] + cell.offset;
+        switch (cell.width) {
+            case 6:  // a MAC address
+                std::memcpy(at, bytes, 6);
+                break;
+            case 16:
+                std::memcpy(at, bytes, 16);
+                break;
+            default:
+                std::memcpy(at, bytes, cell.width);
+                break;
+        }
         scratch.other[k] = folded(bytes[0]) + folded(bytes[1]);
     }
     add_to_sums(pass, cell.sums, scratch.other, scratch);

@@ -1,0 +1,119 @@
+#include "packet/describe.h"
+
+#include <gtest/gtest.h>
+
+#include "models.h"
+#include "packet/reverse.h"
+#include "packet/sizes.h"
+#include "packet/text.h"
+
+namespace volley::packet {
+namespace {
+
+using enum HeaderKind;
+
+TupleCount tuples(const PacketModel& model) {
+    return describe(model).tuples;
+}
+
+TEST(Describe, places_every_layer_and_field) {
+    const auto about = describe(packet(
+        {header(eth), header(vlan), header(ipv4, {{"src", increment(1, 9, 2)}}), header(gre), header(ipv4)}));
+    ASSERT_EQ(about.layers.size(), 5U);
+    EXPECT_EQ(about.layers[4].name, "ipv4.2");
+    EXPECT_EQ(about.layers[4].offset, 12U + 4 + 2 + 20 + 4);
+    EXPECT_EQ(about.layers[0].fields[2].bit, 16U * 8);  // type, behind the tag
+    EXPECT_EQ(about.layers[3].fields.size(), 1U);       // no key
+    EXPECT_EQ(about.payload_at, 62U);
+    EXPECT_EQ(about.sizes, "66");
+    for (const auto& field : about.layers[2].fields) {
+        EXPECT_EQ(field.program, field.field->name == "src" ? "0.0.0.1 to 0.0.0.9, step 0.0.0.2" : "")
+            << field.field->name;
+    }
+}
+
+TEST(Describe, prints_the_genome_of_a_mix) {
+    auto model = packet({header(eth), header(ipv4), header(udp)});
+    model.frame_size = SizeModel{{}, named_mix("simple")};
+    EXPECT_EQ(describe(model).sizes, "64 x 7, 570 x 4, 1518 x 1: aAaaAagaAaAa [A=570]");
+    model.frame_size = size_of(increment(64, 100));
+    EXPECT_EQ(describe(model).sizes, "64 to 100");
+}
+
+TEST(TupleCount, is_exact_for_ranges_that_step_together_or_nest) {
+    auto model = packet({header(eth), header(ipv4, {{"src", increment(1, 100)}, {"id", increment(0, 65535)}}),
+                         header(udp, {{"dst", increment(1, 150)}})});
+    EXPECT_EQ(tuples(model).most, 300U);
+    EXPECT_TRUE(tuples(model).exact);
+    model.headers[2].fields[0].program.nest = "ipv4.src";
+    EXPECT_EQ(tuples(model).most, 15000U);
+    model.flows = 77;
+    EXPECT_EQ(tuples(model).most, 77U);
+    EXPECT_EQ(tuples(packet({header(eth)})).most, 1U);
+    EXPECT_EQ(tuples(packet({header(eth, {{"src", list({1, 2, 1})}})})).most, 2U);
+}
+
+TEST(TupleCount, is_a_bound_for_random_draws_and_large_spaces) {
+    const auto random = tuples(packet({header(eth), header(ipv4, {{"src", random_of(1, 1000)}})}));
+    EXPECT_EQ(random.most, 1000U);
+    EXPECT_FALSE(random.exact);
+    auto model = packet({header(eth), header(ipv6, {{"src", increment(0, ~Value{0})}})});
+    EXPECT_FALSE(tuples(model).most);
+    model.flows = 10;
+    EXPECT_EQ(tuples(model).most, 10U);
+    EXPECT_TRUE(tuples(model).exact);
+}
+
+TEST(ProgramText, says_what_a_program_does) {
+    auto program = random_of(1, 0xffff);
+    program.distinct = 16;
+    program.permute = true;
+    program.nest = "ipv4.src";
+    program.mask = 0xff00;
+    program.shift = -2;
+    program.every = 3;
+    EXPECT_EQ(
+        to_text(FieldType::number, program),
+        "random 1 to 65535, seed 1, every 3 packets, 16 of them, each once, once per cycle of ipv4.src, "
+        "shifted right 2, mask 65280");
+    EXPECT_EQ(to_text(FieldType::mac, decrement(5, 1)), "00:00:00:00:00:05 down to 00:00:00:00:00:01");
+    EXPECT_EQ(to_text(FieldType::flags, literal(0x12)), "syn,ack");
+}
+
+TEST(Text, writes_addresses_as_people_do) {
+    EXPECT_EQ(to_text(FieldType::ipv6, Value{0x20010db8} << 96 | 1), "2001:db8::1");
+    EXPECT_EQ(to_text(FieldType::ipv6, 0), "::");
+    EXPECT_EQ(to_text(FieldType::ipv6, Value{1} << 112), "1::");
+    EXPECT_EQ(to_text(FieldType::ipv6, (Value{0x2001000000010000} << 64) | 0x0000000100000001),
+              "2001:0:1::1:0:1");
+    EXPECT_EQ(to_text(FieldType::number, ~Value{0}), "340282366920938463463374607431768211455");
+    EXPECT_EQ(to_text(FieldType::flags, 0), "0");
+}
+
+TEST(Reversed, exchanges_addresses_and_ports_and_what_nests_in_them) {
+    auto model = packet({header(eth, {{"dst", literal(0x0a)}}), header(ipv4, {{"src", increment(1, 9)}}),
+                         header(udp, {{"dst", increment(1, 9)}})});
+    model.headers[2].fields[0].program.nest = "ipv4.src";
+    const auto back = reversed(model);
+    EXPECT_EQ(back.headers[2].fields[0].program.nest, "ipv4.dst");
+    const auto there = bytes_of(*built(model), 5);
+    const auto here = bytes_of(*built(back), 5);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(there[26 + i], here[30 + i]);
+        EXPECT_EQ(there[30 + i], here[26 + i]);
+    }
+    EXPECT_EQ(hex({there.begin() + 34, there.begin() + 36}), hex({here.begin() + 36, here.begin() + 38}));
+    EXPECT_EQ(hex({there.begin() + 36, there.begin() + 38}), hex({here.begin() + 34, here.begin() + 36}));
+    EXPECT_EQ(here[11], 0x0a);
+    EXPECT_EQ(bytes_of(*built(reversed(back)), 5), there);
+}
+
+TEST(Reversed, leaves_the_port_that_announces_a_tunnel) {
+    const auto model = packet({header(eth), header(ipv4), header(udp, {{"src", literal(1337)}}),
+                               header(vxlan), header(eth), header(ipv4)});
+    const auto bytes = bytes_of(*built(reversed(model)), 0);
+    EXPECT_EQ(hex({bytes.begin() + 34, bytes.begin() + 38}), "053912b5");
+}
+
+}  // namespace
+}  // namespace volley::packet
