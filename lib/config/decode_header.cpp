@@ -39,7 +39,7 @@ const std::array<Row<RawDraft>, 4> raw_rows{{
          decode_hex(d, at, r.bytes);
      },
      nullptr},
-    {{"length", "integer 1..9212", "", "bytes", Effect::live, "how many bytes `fill` makes"},
+    {{"length", "integer 1..9724", "", "bytes", Effect::live, "how many bytes `fill` makes"},
      [](Decoder& d, const At& at, RawDraft& r) { d.integer(at, 1, packet::max_frame, r.length); },
      nullptr},
     {{"text", "text", "", "", Effect::live, "the bytes of this text"},

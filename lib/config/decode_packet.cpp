@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <array>
 
-#include "base/nearest.h"
 #include "config/decode_header.h"
 #include "config/literal.h"
 #include "config/print.h"
-#include "config/references.h"
 #include "config/tables.h"
 #include "config/value.h"
+#include "packet/sizes.h"
 
 namespace volley::config {
 namespace {
@@ -17,26 +16,13 @@ using packet::Payload;
 using packet::SizeModel;
 using packet::WeightedSize;
 
-struct Imix {
-    std::string_view name;
-    std::array<WeightedSize, 4> sizes;  // weight 0: not in use
-};
-
-// Sizes with FCS. simple: RFC 6985 and OTG; trex: TRex's imix.py; tolly and rpr: the genomes of those names.
-constexpr std::array<Imix, 4> imixes{{
-    {"simple", {{{64, 7}, {570, 4}, {1518, 1}, {0, 0}}}},
-    {"trex", {{{64, 28}, {594, 16}, {1518, 4}, {0, 0}}}},
-    {"tolly", {{{64, 55}, {78, 5}, {576, 17}, {1518, 23}}}},
-    {"rpr", {{{64, 50}, {512, 15}, {1518, 15}, {9218, 20}}}},
-}};
-
 struct SizeDraft {
     std::vector<WeightedSize> sizes;
     int forms = 0;
 };
 
 const std::array<Row<WeightedSize>, 2> weighted_rows{{
-    {{"size", "integer 64..9216", "required", "bytes with FCS", Effect::live, "frame size"},
+    {{"size", "integer 64..9728", "required", "bytes with FCS", Effect::live, "frame size"},
      [](Decoder& d, const At& at, WeightedSize& w) { d.integer(at, fcs_bytes + 1, largest_frame, w.size); },
      [](const WeightedSize& w) { return to_node(w.size); }},
     {{"weight", "integer 1..1000000", "1", "", Effect::live, "frames of this size in a cycle"},
@@ -47,21 +33,9 @@ const Table<WeightedSize> weighted_table{"streams[].packet.frame_size.weighted[]
 
 void decode_imix(Decoder& decoder, const At& at, SizeDraft& out) {
     ++out.forms;
-    std::array<std::string_view, imixes.size()> names;
-    std::transform(imixes.begin(), imixes.end(), names.begin(), [](const Imix& imix) { return imix.name; });
     std::string name;
-    decoder.choice(at, names, name);
-    for (const Imix& imix : imixes) {
-        if (imix.name != name) continue;
-        for (const WeightedSize& size : imix.sizes) {
-            if (size.size > largest_frame) {
-                decoder.wrong(at, "this mix has frames of " + std::to_string(size.size) +
-                                      " bytes; the most is " + std::to_string(largest_frame));
-            } else if (size.weight > 0) {
-                out.sizes.push_back(size);
-            }
-        }
-    }
+    decoder.choice(at, packet::mix_names(), name);
+    if (!name.empty()) out.sizes = packet::named_mix(name);
 }
 
 void decode_weighted(Decoder& decoder, const At& at, SizeDraft& out) {
@@ -85,7 +59,7 @@ Node encode_weighted(const SizeDraft& draft) {
 
 const std::array<Row<SizeDraft>, 2> size_rows{{
     {{"imix", "\"simple\", \"trex\", \"tolly\" or \"rpr\"", "", "", Effect::live,
-      "a well-known mix: simple 64:7 570:4 1518:1, trex 64:28 594:16 1518:4, tolly 64:55 78:5 576:17 "
+      "a well-known mix: simple 64:7 570:4 1518:1, trex 64:7 594:4 1518:1, tolly 64:55 78:5 576:17 "
       "1518:23"},
      decode_imix,
      nullptr},
@@ -207,7 +181,7 @@ Node encode_variables(const PacketModel& packet) {
 }
 
 const std::array<Row<PacketModel>, 6> packet_rows{{
-    {{"frame_size", "integer 64..9216, value with a program, or object", "null", "bytes with FCS",
+    {{"frame_size", "integer 64..9728, value with a program, or object", "null", "bytes with FCS",
       Effect::live,
       "frame size; null: as long as headers and raw bytes are; under 64 only with \"pad\": false"},
      decode_frame_size,
@@ -235,34 +209,10 @@ const std::array<Row<PacketModel>, 6> packet_rows{{
 }};
 const Table<PacketModel> packet_table{"streams[].packet", packet_rows};
 
-// A frame under the least of Ethernet is only sent as written; else padding would make it longer than was
-// asked for.
-void check_padding(Decoder& decoder, const At& at, const PacketModel& packet) {
-    constexpr std::uint32_t least = 64;
-    if (!packet.pad || !packet.frame_size) return;
-    packet::Value smallest = largest_frame;
-    if (packet.frame_size->program)
-        smallest = transformed(*packet.frame_size->program, bounds_of(*packet.frame_size->program).low);
-    for (const WeightedSize& size : packet.frame_size->weighted)
-        smallest = std::min<packet::Value>(smallest, size.size);
-    if (packet.frame_size->program && packet.frame_size->program->kind == packet::Program::Kind::variable)
-        return;
-    if (smallest >= least) return;
-    const Node* size = find(at.node, "frame_size");
-    decoder.wrong(
-        {*size, child_pointer(at.pointer, "frame_size")},
-        "a frame of " + literal_text(packet::FieldType::number, smallest) +
-            " bytes is under Ethernet's least of 64 with FCS; say \"pad\": false to send it as it is");
-}
-
 }  // namespace
 
 void decode_packet(Decoder& decoder, const At& at, PacketModel& out) {
-    const std::size_t before = decoder.problem_count();
     decode_object(decoder, at, packet_table, out);
-    if (decoder.problem_count() != before) return;
-    check_padding(decoder, at, out);
-    check_references(decoder, at, out);
 }
 
 Node encode_packet(const PacketModel& packet) {

@@ -6,6 +6,7 @@
 #include "config/rows.h"
 #include "config/tables.h"
 #include "config/value.h"
+#include "packet/text.h"
 
 namespace volley::config {
 namespace {
@@ -210,7 +211,7 @@ const std::array<Row<Draft>, 10> value_rows{{
 const Table<Draft> value_table{"value", value_rows};
 
 std::string shown(const ValueSpec& spec, Value value) {
-    return literal_text(spec.type, value);
+    return packet::to_text(spec.type, value);
 }
 
 void check_fits(Decoder& decoder, const At& at, const Draft& draft, Value source) {
@@ -294,15 +295,6 @@ Value transformed(const Program& program, Value source) {
     const Value sum = source + program.add;
     return program.shift >= 0 ? sum << static_cast<unsigned>(program.shift)
                               : sum >> static_cast<unsigned>(-program.shift);
-}
-
-Bounds bounds_of(const Program& program) {
-    if (program.kind == Kind::list && !program.list.empty()) {
-        const auto [low, high] = std::minmax_element(program.list.begin(), program.list.end());
-        return {*low, *high};
-    }
-    if (program.kind == Kind::literal) return {program.from, program.from};
-    return {std::min(program.from, program.to), std::max(program.from, program.to)};
 }
 
 std::optional<Program> decode_value(Decoder& decoder, const At& at, const ValueSpec& spec) {

@@ -57,6 +57,9 @@ class Decoder {
     void integers(const At& at, std::uint64_t low, std::uint64_t high, std::vector<std::uint32_t>& out);
 
     [[nodiscard]] std::size_t problem_count() const { return problems_.count(); }
+    [[nodiscard]] bool any_wrong_below(std::string_view pointer) const {
+        return problems_.any_below(pointer);
+    }
 
     /// Judges a member that has no row in the table of `object`: a later key, a key of another level, or a
     /// slip.

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "config/print.h"
+#include "packet/text.h"
 
 namespace volley::config {
 namespace {
@@ -16,9 +17,6 @@ using packet::FieldType;
 using packet::Value;
 
 constexpr std::string_view digits = "0123456789abcdef";
-// TCP flags from bit 0 up, RFC 9293 section 3.1 and RFC 3540 (ns).
-constexpr std::array<std::string_view, 9> flag_names{"fin", "syn", "rst", "psh", "ack",
-                                                     "urg", "ece", "cwr", "ns"};
 
 std::optional<unsigned> hex_digit(char c) {
     const auto at = digits.find(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
@@ -70,15 +68,6 @@ std::optional<Value> parse_address(int family, const std::string& text) {
     return value;
 }
 
-template <std::size_t N>
-std::string address_text(int family, Value value) {
-    std::array<unsigned char, N> bytes{};
-    for (std::size_t i = N; i-- > 0; value >>= 8U) bytes[i] = static_cast<unsigned char>(value & 0xffU);
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    inet_ntop(family, bytes.data(), text.data(), text.size());
-    return text.data();
-}
-
 std::optional<Value> parse_flags(const std::string& text, std::string& why) {
     Value value = 0;
     std::size_t start = 0;
@@ -86,16 +75,17 @@ std::optional<Value> parse_flags(const std::string& text, std::string& why) {
         const std::size_t end = std::min(text.find(',', start), text.size());
         std::string word = text.substr(start, end - start);
         word.erase(std::remove(word.begin(), word.end(), ' '), word.end());
-        const auto flag = std::find(flag_names.begin(), flag_names.end(), word);
-        if (flag == flag_names.end()) {
-            const auto close = nearest(word, flag_names);
+        const auto names = packet::tcp_flag_names();
+        const auto flag = std::find(names.begin(), names.end(), word);
+        if (flag == names.end()) {
+            const auto close = nearest(word, names);
             why =
                 "unknown TCP flag " + quote(word) + " in " + quote(text) +
                 (close.empty() ? "" : "; did you mean " + quote(close) + "?") +
-                "; write flags as \"syn,ack\" of fin, syn, rst, psh, ack, urg, ece, cwr, ns, or as a number";
+                "; write flags as \"syn,ack\" of fin, syn, rst, psh, ack, urg, ece, cwr, ae, or as a number";
             return std::nullopt;
         }
-        value |= Value{1} << static_cast<unsigned>(flag - flag_names.begin());
+        value |= Value{1} << static_cast<unsigned>(flag - names.begin());
         start = end + 1;
     }
     return value;
@@ -117,22 +107,6 @@ std::string_view example(FieldType type) {
             break;
     }
     return "a number such as 5 or \"0x1f\"";
-}
-
-std::string number_text(Value value) {
-    if (value <= UINT64_MAX) return std::to_string(static_cast<std::uint64_t>(value));
-    std::string out;
-    for (; value != 0; value >>= 4U) out.insert(out.begin(), digits[static_cast<std::size_t>(value & 15U)]);
-    return "0x" + out;
-}
-
-std::string flags_text(Value value) {
-    if (value == 0 || value >> flag_names.size() != 0) return number_text(value);
-    std::string out;
-    for (std::size_t i = 0; i < flag_names.size(); ++i) {
-        if ((value >> i & 1U) != 0) out += (out.empty() ? "" : ",") + std::string(flag_names[i]);
-    }
-    return out;
 }
 
 }  // namespace
@@ -172,24 +146,21 @@ std::optional<Value> parse_untyped(const Node& node, std::string& why) {
     return std::nullopt;
 }
 
-std::string literal_text(FieldType type, Value value) {
-    if (type == FieldType::mac && value >> 48U == 0) {
-        std::string out;
-        for (int shift = 44; shift >= 0; shift -= 4) {
-            out.push_back(digits[static_cast<std::size_t>(value >> static_cast<unsigned>(shift) & 15U)]);
-            if (shift % 8 == 0 && shift > 0) out.push_back(':');
-        }
-        return out;
-    }
-    if (type == FieldType::ipv4 && value >> 32U == 0) return address_text<4>(AF_INET, value);
-    if (type == FieldType::ipv6) return address_text<16>(AF_INET6, value);
-    if (type == FieldType::flags) return flags_text(value);
-    return number_text(value);
-}
-
 Node literal_node(FieldType type, Value value) {
-    std::string text = literal_text(type, value);
-    if (value <= UINT64_MAX && text == number_text(value)) return {static_cast<std::uint64_t>(value), {}};
+    const unsigned width = type == FieldType::mac    ? 48
+                           : type == FieldType::ipv4 ? 32
+                           : type == FieldType::ipv6 ? 128
+                                                     : 64;
+    if (width < 128 && value >> width != 0) {
+        std::string text;
+        for (; value != 0; value >>= 4U)
+            text.insert(text.begin(), digits[static_cast<std::size_t>(value & 15U)]);
+        return {"0x" + text, {}};
+    }
+    std::string text = packet::to_text(type, value);
+    if (value <= UINT64_MAX && text == packet::to_text(FieldType::number, value)) {
+        return {static_cast<std::uint64_t>(value), {}};
+    }
     return {std::move(text), {}};
 }
 

@@ -16,6 +16,7 @@ namespace volley::config {
 
 /// Bytes with FCS of the largest frame.
 inline constexpr std::uint32_t largest_frame = packet::max_frame + fcs_bytes;
+static_assert(largest_frame == 9728, "the tables of keys and the schema write it out");
 
 /// A field's value as configuration writes it: a JSON number or "0x…" text for every type, and "10.0.0.1",
 /// "2001:db8::1", "02:00:00:00:00:01" and "syn,ack" where the type is such. On failure sets `why`.
@@ -23,9 +24,8 @@ std::optional<packet::Value> parse_literal(packet::FieldType type, const Node& n
 /// The same for a variable, which has no type: any of the forms but flags.
 std::optional<packet::Value> parse_untyped(const Node& node, std::string& why);
 
-/// The shortest form of the type that reads back to the same value.
+/// The usual form of the type: a JSON number where that is one, else packet::to_text.
 Node literal_node(packet::FieldType type, packet::Value value);
-std::string literal_text(packet::FieldType type, packet::Value value);
 
 /// "0xff00" or "ff 00" or "ff:00" as bytes; an odd number of digits is refused.
 std::optional<std::vector<std::uint8_t>> parse_hex(std::string_view text, std::string& why);

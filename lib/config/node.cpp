@@ -27,6 +27,13 @@ std::string real_text(double value) {
     return {buffer, end.ptr};
 }
 
+const Node* child(const Node& node, const std::string& key) {
+    const auto* array = node.array();
+    if (array == nullptr) return find(node, key);
+    const std::size_t index = array_index(key, array->size());
+    return index < array->size() ? &(*array)[index] : nullptr;
+}
+
 }  // namespace
 
 const Node* find(const Node& node, std::string_view key) {
@@ -113,16 +120,22 @@ std::size_t array_index(std::string_view key, std::size_t size) {
     return error == std::errc{} && end == key.data() + key.size() && canonical && index < size ? index : size;
 }
 
-Mark locate(const Node& root, std::string_view pointer) {
+const Node* at_pointer(const Node& root, std::string_view pointer) {
     const Node* node = &root;
-    while (!pointer.empty() && pointer[0] == '/') {
+    while (node != nullptr && !pointer.empty()) {
         const PointerStep step = next_step(pointer);
         pointer = step.rest;
-        const Node* next = find(*node, step.key);
-        if (const auto* array = node->array()) {
-            const std::size_t index = array_index(step.key, array->size());
-            if (index < array->size()) next = &(*array)[index];
-        }
+        node = child(*node, step.key);
+    }
+    return node;
+}
+
+Mark locate(const Node& root, std::string_view pointer) {
+    const Node* node = &root;
+    while (!pointer.empty()) {
+        const PointerStep step = next_step(pointer);
+        pointer = step.rest;
+        const Node* next = child(*node, step.key);
         if (next == nullptr) break;
         node = next;
     }

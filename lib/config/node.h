@@ -52,6 +52,8 @@ std::string describe(const Node& node);
 /// `pointer` + "/" + key with ~ and / escaped (RFC 6901).
 std::string child_pointer(std::string_view pointer, std::string_view key);
 std::string child_pointer(std::string_view pointer, std::size_t index);
+/// The value at `pointer`, or nullptr.
+const Node* at_pointer(const Node& root, std::string_view pointer);
 /// The place of `pointer` below `root`, or of the deepest value on the way that exists.
 Mark locate(const Node& root, std::string_view pointer);
 

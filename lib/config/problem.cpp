@@ -35,6 +35,13 @@ void Problems::add(Problem problem) {
     }
 }
 
+bool Problems::any_below(std::string_view pointer) const {
+    return left_out_ > 0 || std::any_of(found_.begin(), found_.end(), [&](const Problem& problem) {
+               const std::string_view place = problem.pointer;
+               return place == pointer || (place.starts_with(pointer) && place[pointer.size()] == '/');
+           });
+}
+
 void Problems::throw_if_any() const {
     if (found_.empty()) return;
     std::vector<Problem> sorted = found_;

@@ -17,7 +17,7 @@ namespace {
 class Builder {
   public:
     Builder(std::string_view text, const std::string& file, bool comments, Problems& problems)
-        : text_(text), file_(file), comments_(comments), problems_(problems), scanner_(text) {}
+        : text_(text), file_(file), comments_(comments), problems_(problems), scanner_(text, comments) {}
 
     bool null() { return scalar(nullptr); }
     bool boolean(bool value) { return scalar(value); }
@@ -183,7 +183,7 @@ std::optional<Node> read_json(std::string_view text, const std::string& file, bo
     }
     // The parser takes a NUL byte for the end of its input and would ignore what follows.
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-        const Mark mark = Scanner(text).mark_of(nul);
+        const Mark mark = Scanner(text, comments).mark_of(nul);
         problems.add({file, mark.line, mark.column, "", "a NUL byte; this is not a text file in UTF-8"});
         return std::nullopt;
     }

@@ -20,17 +20,17 @@ void step(Mark& mark, char c) {
 
 }  // namespace
 
-Scanner::Scanner(std::string_view text) : text_(text) {
-    if (text.starts_with(byte_order_mark)) at_ = previous_ = marked_ = byte_order_mark.size();
+Scanner::Scanner(std::string_view text, bool comments) : text_(text), comments_(comments) {
+    if (text.starts_with(byte_order_mark)) at_ = last_ = marked_ = byte_order_mark.size();
 }
 
 std::size_t Scanner::skip_blank(std::size_t at) const {
     for (;;) {
         at = std::min(text_.find_first_not_of(blanks, at), text_.size());
         const std::string_view rest = text_.substr(at);
-        if (rest.starts_with("//")) {
+        if (comments_ && rest.starts_with("//")) {
             at = std::min(text_.find('\n', at), text_.size());
-        } else if (rest.starts_with("/*")) {
+        } else if (comments_ && rest.starts_with("/*")) {
             const std::size_t close = text_.find("*/", at + 2);
             at = close == std::string_view::npos ? text_.size() : close + 2;
         } else {
@@ -53,7 +53,6 @@ std::size_t Scanner::token_end(std::size_t at) const {
 }
 
 Mark Scanner::next_value() {
-    previous_ = at_;
     at_ = skip_blank(at_);
     while (at_ < text_.size() && (text_[at_] == ',' || text_[at_] == ':')) at_ = skip_blank(at_ + 1);
     advance_mark(at_);
@@ -61,14 +60,17 @@ Mark Scanner::next_value() {
 }
 
 void Scanner::pass() {
+    last_ = at_;
     at_ = token_end(at_);
 }
 
 void Scanner::pass_closing() {
-    at_ = token_end(skip_blank(at_));
+    at_ = skip_blank(at_);
+    pass();
 }
 
 std::size_t Scanner::token_before(std::size_t end) const {
+    if (end <= at_) return last_;
     std::size_t start = skip_blank(at_);
     while (start < text_.size() && token_end(start) < end) start = skip_blank(token_end(start));
     return start;

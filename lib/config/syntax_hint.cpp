@@ -31,7 +31,7 @@ std::string in_string(std::string_view what) {
     return "a control character in a text; write it as an escape such as \\t";
 }
 
-std::string bad_word(std::string_view word, bool key_expected) {
+std::string unquoted_word(std::string_view word, bool key_expected) {
     std::string low(word);
     std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return std::tolower(c); });
     if (key_expected) return "a key needs double quotes: \"" + low + "\"";
@@ -54,23 +54,23 @@ std::string bad_token(std::string_view text, const Scanner& scanner, std::size_t
                       const SyntaxError& error) {
     const char c = text[start];
     const bool key_expected = has(error.what, "parsing object key");
-    const bool separator = has(error.what, "expected ':'") || has(error.what, "object separator");
-    const bool after_value = has(error.what, "expected '}'") || has(error.what, "expected ']'") ||
+    const bool separator = has(error.what, "; expected ':'") || has(error.what, "object separator");
+    const bool after_value = has(error.what, "; expected '}'") || has(error.what, "; expected ']'") ||
                              has(error.what, "parsing object -") || has(error.what, "parsing array -");
     const auto before = scanner.last_before(start);
     if ((c == '}' || c == ']') && before == ',') {
         return std::string("remove the comma before \"") + c + "\": nothing follows it";
     }
     if (c == ',' && before == ',') return "two commas in a row; remove one";
-    if (has(error.what, "expected end of input")) {
-        return "nothing may follow the end of the configuration; is there one bracket too many?";
-    }
-    if (c == '\'') return "texts need double quotes: \"…\" instead of '…'";
-    if (c == '#') return "a comment starts with // or stands between /* and */";
     if (c == '/') {
         return error.comments ? "a comment starts with // or stands between /* and */"
                               : "comments are allowed in files only; send plain JSON";
     }
+    if (has(error.what, "; expected end of input")) {
+        return "nothing may follow the end of the configuration; is there one bracket too many?";
+    }
+    if (c == '\'') return "texts need double quotes: \"…\" instead of '…'";
+    if (c == '#') return "a comment starts with // or stands between /* and */";
     if (separator) return "\":\" is missing between a key and its value";
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x80)
@@ -85,11 +85,11 @@ std::string bad_token(std::string_view text, const Scanner& scanner, std::size_t
     if (std::isdigit(byte) != 0 || c == '-' || c == '+' || c == '.') {
         if (key_expected) return "a key needs double quotes: " + quote(word_at(text, start));
         const auto word = word_at(text, start);
-        return word.size() > 1 && std::isalpha(static_cast<unsigned char>(word[1])) != 0 && c != '0'
-                   ? bad_word(word, false)
-                   : bad_number(word);
+        const bool letters = word.size() > 1 && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+        return letters && c != '0' ? unquoted_word(word, false) : bad_number(word);
     }
-    if (std::isalpha(byte) != 0 || c == '_' || c == '$') return bad_word(word_at(text, start), key_expected);
+    if (std::isalpha(byte) != 0 || c == '_' || c == '$')
+        return unquoted_word(word_at(text, start), key_expected);
     if (key_expected) return "a key in double quotes was expected here";
     return std::string("unexpected ") + quote(text.substr(start, 1)) + "; a value was expected here";
 }
@@ -104,11 +104,23 @@ Explanation explain(std::string_view text, const Scanner& scanner, const SyntaxE
     }
     if (has(error.what, "missing closing '*/'")) return {last, "the comment /* has no closing */"};
     if (has(error.what, "invalid string: missing closing quote")) {
-        return {scanner.token_before(error.position), "this text has no closing \""};
+        return {scanner.token_before(last), "this text has no closing \""};
     }
     if (has(error.what, "invalid string")) return {last, in_string(error.what)};
     if (has(error.what, "invalid BOM")) return {0, "the file is not UTF-8; save it as UTF-8"};
-    const std::size_t start = scanner.token_before(error.position);
+    // A bad word or number is given away by the byte behind it, unless its first byte did.
+    std::size_t end = error.position;
+    const bool bad_word = has(error.what, "invalid literal") || has(error.what, "invalid number");
+    if (bad_word && (end > text.size() ||
+                     std::string_view("{}[],:\" \t\r\n").find(text[end - 1]) != std::string_view::npos)) {
+        --end;
+    }
+    const std::size_t start = scanner.token_before(end);
+    if (start < scanner.end_of_last()) {  // stuck to the end of a good token: 0x10, 1.5.3, true1
+        const auto word = word_at(text, start);
+        const bool digit = std::isdigit(static_cast<unsigned char>(word[0])) != 0 || word[0] == '-';
+        return {start, digit ? bad_number(word) : unquoted_word(word, false)};
+    }
     if (start < text.size()) return {start, bad_token(text, scanner, start, error)};
     if (error.unclosed_bracket == '\0') {
         return {text.size(), "the file is empty; the least is {\"version\": 1, \"ports\": []} with a port"};

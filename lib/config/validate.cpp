@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "config/lcores.h"
 #include "config/print.h"
+#include "config/validate_traffic.h"
 
 namespace volley::config {
 namespace {
@@ -110,17 +111,8 @@ class Checker {
 
     // Whether the file says something other than null there, right or wrong.
     bool given(std::string_view pointer) const {
-        const Node* node = &root_;
-        while (!pointer.empty()) {
-            const PointerStep step = next_step(pointer);
-            pointer = step.rest;
-            const auto* array = node->array();
-            const std::size_t index = array == nullptr ? 0 : array_index(step.key, array->size());
-            node = array != nullptr ? (index < array->size() ? &(*array)[index] : nullptr)
-                                    : find(*node, step.key);
-            if (node == nullptr) return false;
-        }
-        return !node->is_null();
+        const Node* node = at_pointer(root_, pointer);
+        return node != nullptr && !node->is_null();
     }
 
     void check_lcores() {
@@ -178,6 +170,7 @@ class Checker {
 
 void check(Decoder& decoder, const Node& root, const Model& model) {
     Checker(decoder, root, model).run();
+    check_traffic(decoder, root, model);
 }
 
 }  // namespace volley::config

@@ -34,11 +34,5 @@ std::string_view key_of(packet::Program::Kind kind);
 /// The value of a source (variable, list entry, bound) as the program writes it: added to and shifted, not
 /// masked.
 packet::Value transformed(const packet::Program& program, packet::Value source);
-/// Largest and smallest source value of a program that is not a variable.
-struct Bounds {
-    packet::Value low;
-    packet::Value high;
-};
-Bounds bounds_of(const packet::Program& program);
 
 }  // namespace volley::config

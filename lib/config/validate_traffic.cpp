@@ -1,0 +1,136 @@
+#include "config/validate_traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "config/literal.h"
+#include "config/print.h"
+#include "config/wire_rate.h"
+#include "packet/template.h"
+
+namespace volley::config {
+namespace {
+
+constexpr std::uint32_t ethernet_overhead = 18;  // header and FCS, which an MTU does not count
+constexpr std::uint32_t tag_bytes = 4;
+
+// A stream whose packet could be built.
+struct Built {
+    const Stream* stream;
+    Rational mean_l2_bytes;
+};
+
+// VLAN tags behind the outermost Ethernet header: a port's MTU does not count them.
+std::uint32_t tags_of(const packet::PacketModel& packet) {
+    std::uint32_t tags = 0;
+    while (tags + 1 < packet.headers.size() && packet.headers[tags + 1].kind == packet::HeaderKind::vlan)
+        ++tags;
+    return tags;
+}
+
+class Checker {
+  public:
+    Checker(Decoder& decoder, const Node& root, const Model& model)
+        : decoder_(decoder), root_(root), model_(model) {}
+
+    void run() {
+        for (const Port& port : model_.ports) {
+            std::vector<Built> built;
+            for (const Stream& stream : model_.streams) {
+                if (stream.port == port.name && !port.name.empty()) build(stream, port, built);
+            }
+            check_total(port, built);
+        }
+    }
+
+  private:
+    void wrong(const std::string& pointer, std::string text) {
+        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
+    }
+
+    void build(const Stream& stream, const Port& port, std::vector<Built>& out) {
+        const std::string place = stream.pointer + "/packet";
+        if (at_pointer(root_, place) == nullptr || decoder_.any_wrong_below(place)) return;
+        auto result = packet::build(stream.packet, port.mac);
+        if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
+            for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
+            return;
+        }
+        const auto& packet = *std::get<std::unique_ptr<const packet::PacketTemplate>>(result);
+        check_size(stream, port, packet.longest() + fcs_bytes);
+        if (stream.enabled) out.push_back({&stream, packet.mean_l2_bytes()});
+    }
+
+    void check_size(const Stream& stream, const Port& port, std::uint32_t longest) {
+        const std::string place = stream.pointer + "/packet/frame_size";
+        const std::uint32_t tags = tags_of(stream.packet);
+        if (port.mtu && longest > *port.mtu + ethernet_overhead + tags * tag_bytes) {
+            wrong(place, "frames of " + std::to_string(longest) + " bytes do not fit the mtu " +
+                             std::to_string(*port.mtu) + " of port " + quote(port.name) + ", which takes " +
+                             std::to_string(*port.mtu + ethernet_overhead + tags * tag_bytes) +
+                             " with header" + (tags == 0 ? "" : ", tags") + " and FCS");
+        }
+        if (port.tx && port.tx->max_frame && longest > *port.tx->max_frame) {
+            wrong(place, "frames of " + std::to_string(longest) + " bytes are longer than tx.max_frame " +
+                             std::to_string(*port.tx->max_frame) + " of port " + quote(port.name));
+        }
+    }
+
+    // The port's rate is shared by its streams without one; their weights are shares of packets.
+    void check_total(const Port& port, const std::vector<Built>& built) {
+        if (!port.speed_bps || port.oversubscribe) return;
+        std::vector<std::pair<WireRate, const Stream*>> parts;
+        SharedRate shared;
+        for (const Built& part : built) {
+            if (!part.stream->rate) shared.add(part.mean_l2_bytes, part.stream->weight);
+        }
+        for (const Built& part : built) {
+            const Stream& stream = *part.stream;
+            const double factor = stream.scale ? model_.run.multiplier : 1.0;
+            std::optional<WireRate> wire;
+            if (stream.rate) {
+                wire = wire_rate(*stream.rate, part.mean_l2_bytes, *port.speed_bps);
+            } else if (port.rate) {
+                wire = shared.share(*port.rate, part.mean_l2_bytes, stream.weight, *port.speed_bps);
+            }
+            if (wire) parts.emplace_back(wire->scaled(factor), &stream);
+        }
+        WireRate total;
+        for (const auto& part : parts) total = total + part.first;
+        if (total.fits(*port.speed_bps)) return;
+        tell_total(port, total, std::move(parts));
+    }
+
+    void tell_total(const Port& port, WireRate total, std::vector<std::pair<WireRate, const Stream*>> parts) {
+        constexpr std::size_t most_named = 3;
+        std::stable_sort(parts.begin(), parts.end(),
+                         [](const auto& a, const auto& b) { return b.first < a.first; });
+        std::string names;
+        for (std::size_t i = 0; i < std::min(parts.size(), most_named); ++i) {
+            names += (i == 0 ? "" : ", ") + quote(parts[i].second->name) + " " + parts[i].first.text();
+        }
+        if (parts.size() > most_named) names += " and " + std::to_string(parts.size() - most_named) + " more";
+        wrong(port.pointer + "/speed", "the streams of port " + quote(port.name) + " ask for " +
+                                           total.text() + " on the wire (L1: " + names +
+                                           ") and its link carries " + speed_text(*port.speed_bps) +
+                                           "; lower a rate, or say \"oversubscribe\": true");
+    }
+
+    Decoder& decoder_;
+    const Node& root_;
+    const Model& model_;
+};
+
+}  // namespace
+
+void check_traffic(Decoder& decoder, const Node& root, const Model& model) {
+    Checker(decoder, root, model).run();
+}
+
+}  // namespace volley::config
