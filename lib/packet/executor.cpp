@@ -46,7 +46,13 @@ namespace {
 /// A sequence read packet after packet: the first costs divisions, the others count.
 class Walker {
   public:
-    Walker(const Sequence& sequence, std::uint64_t first) : sequence_(sequence), index_(first) { seek(); }
+    Walker(const Sequence& sequence, std::uint64_t first)
+        : sequence_(sequence),
+          index_(first),
+          counts_(sequence.kind == Sequence::Kind::linear && sequence.inner == Sequence::Transform{} &&
+                  sequence.outer.shift == 0) {
+        seek();
+    }
 
     Value next() {
         const Value value = value_;
@@ -56,8 +62,14 @@ class Walker {
         } else if (--wait_ == 0) {
             wait_ = sequence_.every;
             ++number_;
-            if (sequence_.kind != Sequence::Kind::random && number_ == sequence_.cycle) number_ = 0;
-            value_ = sequence_.transformed(sequence_.number(number_));
+            const bool end = sequence_.kind != Sequence::Kind::random && number_ == sequence_.cycle;
+            number_ = end ? 0 : number_;
+            if (counts_) {
+                raw_ = end ? sequence_.from : raw_ + sequence_.step;
+                value_ = (raw_ + sequence_.outer.add) & sequence_.outer.mask;
+            } else {
+                value_ = sequence_.transformed(sequence_.number(number_));
+            }
         }
         return value;
     }
@@ -69,15 +81,18 @@ class Walker {
         flow_left_ = flow == 0 ? 0 : flow - in_flow;  // counts down from 2^64 when there is no cap
         wait_ = sequence_.every == 0 ? 0 : sequence_.every - in_flow % sequence_.every;
         number_ = sequence_.position(index_);
-        value_ = sequence_.transformed(sequence_.number(number_));
+        raw_ = sequence_.number(number_);
+        value_ = sequence_.transformed(raw_);
     }
 
     const Sequence& sequence_;
     std::uint64_t index_;
+    bool counts_;  ///< the next value is a step away
     std::uint64_t flow_left_ = 0;
     std::uint64_t wait_ = 0;
     std::uint64_t number_ = 0;
-    Value value_ = 0;
+    Value raw_ = 0;    ///< before transforms
+    Value value_ = 0;  ///< after them
 };
 
 }  // namespace

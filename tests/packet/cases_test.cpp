@@ -200,7 +200,7 @@ TEST(Variables, tie_fields_together) {
     model.headers[1].fields.insert(model.headers[1].fields.begin(),
                                    {find_field(ipv4, "src"), literal(0x10000000)});
     const auto frame = built(model);
-    for (const std::uint64_t i : {0, 254, 255, 29999, 30000}) {
+    for (const std::uint64_t i : {0U, 254U, 255U, 29999U, 30000U}) {
         const auto bytes = bytes_of(*frame, i);
         EXPECT_EQ(number_at(bytes, 6, 6), 0x020000000000 + i % 30000 + 1);
         EXPECT_EQ(number_at(bytes, 26, 4), 0x10000000 + i % 30000 + 1);
@@ -228,7 +228,7 @@ TEST(Mpls, labels_count_up_under_a_fixed_one) {
     const auto frame = built(packet({header(eth), header(mpls, {{"label", literal(17)}}),
                                      header(mpls, {{"label", increment(1, 2000)}, {"ttl", literal(12)}}),
                                      header(ipv4), header(udp)}));
-    for (const std::uint64_t i : {0, 1, 1999, 2000}) {
+    for (const std::uint64_t i : {0U, 1U, 1999U, 2000U}) {
         const auto bytes = bytes_of(*frame, i);
         EXPECT_EQ(number_at(bytes, 18, 4), (i % 2000 + 1) << 12 | 0x10c);
         expect_sound(bytes, {{eth}, {mpls}, {mpls}, {ipv4}, {udp}}, i);

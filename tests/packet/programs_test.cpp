@@ -44,7 +44,7 @@ TEST(Increment, wraps_behind_the_last_value_that_its_steps_reach) {
 }
 
 TEST(Increment, holds_each_value_for_every_packets) {
-    for (const std::uint64_t every : {2, 3, 63, 64, 65, 1000}) {
+    for (const std::uint64_t every : {2U, 3U, 63U, 64U, 65U, 1000U}) {
         const Values values(increment(1, 700, 1, every));
         for (const std::uint64_t i : {std::uint64_t{0}, every - 1, every, 700 * every - 1, 700 * every}) {
             EXPECT_EQ(values.small(i), i / every % 700 + 1) << every << " " << i;

@@ -55,7 +55,7 @@ TEST(SizePrograms, step_hold_and_wrap_like_any_program) {
     EXPECT_EQ(frame->fixed_length(), 0);
     EXPECT_EQ(frame->longest(), 64 + 14 * 100 - 4);
     EXPECT_EQ(frame->mean_l2_bytes(), (Rational{764, 1}));
-    for (const std::uint64_t i : {0, 1, 2, 29, 30}) {
+    for (const std::uint64_t i : {0U, 1U, 2U, 29U, 30U}) {
         EXPECT_EQ(bytes_of(*frame, i).size(), 60 + i / 2 % 15 * 100) << i;
     }
 }
