@@ -3,27 +3,18 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "telemetry/descriptor_sink.h"
 #include "telemetry/file_sink.h"
 #include "telemetry/socket_sink.h"
+#include "telemetry/unix_listener.h"
 
 namespace volley::daemon {
 namespace {
 
-std::string from_environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 void add_default_socket(std::vector<std::unique_ptr<telemetry::Sink>>& out, const std::string& name) {
-    const std::string directory = runtime_directory();
-    const std::string path = directory + "/" + name + ".telemetry.sock";
     try {
-        std::filesystem::create_directories(directory);
-        out.push_back(std::make_unique<telemetry::SocketSink>(path));
+        out.push_back(
+            std::make_unique<telemetry::SocketSink>(telemetry::auto_socket_path(name, "telemetry")));
     } catch (const std::exception& error) {
         spdlog::warn("no telemetry socket: {}; set telemetry.socket to a path of your own, or to null",
                      error.what());
@@ -31,13 +22,6 @@ void add_default_socket(std::vector<std::unique_ptr<telemetry::Sink>>& out, cons
 }
 
 }  // namespace
-
-std::string runtime_directory() {
-    const std::string service = from_environment("RUNTIME_DIRECTORY");
-    if (!service.empty()) return service;
-    const std::string user = from_environment("XDG_RUNTIME_DIR");
-    return user.empty() ? "/run/volley" : user + "/volley";
-}
 
 std::vector<std::unique_ptr<telemetry::Sink>> make_sinks(const config::Model& model, bool live) {
     std::vector<std::unique_ptr<telemetry::Sink>> out;

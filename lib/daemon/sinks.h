@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "config/model.h"
@@ -13,8 +12,5 @@ namespace volley::daemon {
 /// stderr when asked for or when stderr is a terminal. Throws what the sinks throw; a default socket that
 /// cannot be made is a warning only, for nobody asked for it.
 std::vector<std::unique_ptr<telemetry::Sink>> make_sinks(const config::Model& model, bool live);
-
-/// The folder for sockets: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/volley, else /run/volley.
-std::string runtime_directory();
 
 }  // namespace volley::daemon
