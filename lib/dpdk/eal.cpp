@@ -1,21 +1,50 @@
 #include "dpdk/eal.h"
 
+#include <fcntl.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "base/fd.h"
 #include "dpdk/error.h"
 #include "dpdk/log.h"
 
 namespace volley::dpdk {
 namespace {
+
+/// While it lives, what is printed to stdout is lost: the EAL answers a wrong argument with a page of usage
+/// there, where volleyd writes JSON lines only.
+class NoStdout {
+  public:
+    NoStdout() : kept_(dup(STDOUT_FILENO)) {
+        std::fflush(stdout);
+        const Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+        dup2(null.get(), STDOUT_FILENO);
+    }
+    ~NoStdout() {
+        std::fflush(stdout);
+        if (kept_) dup2(kept_.get(), STDOUT_FILENO);
+    }
+    NoStdout(const NoStdout&) = delete;
+    NoStdout& operator=(const NoStdout&) = delete;
+
+  private:
+    Fd kept_;
+};
+
+int initialise(std::vector<char*> argv) {
+    const NoStdout silence;
+    return rte_eal_init(static_cast<int>(argv.size()), argv.data());
+}
 
 std::string joined(const std::vector<unsigned>& ids) {
     std::string out;
@@ -82,7 +111,7 @@ Eal::Eal(const EalOptions& options) {
     std::vector<char*> argv;
     for (std::string& arg : args) argv.push_back(arg.data());
     route_log();
-    if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
+    if (initialise(std::move(argv)) < 0) {
         const int code = rte_errno;
         std::string line;
         for (const std::string& arg : args) line += (line.empty() ? "" : " ") + arg;
