@@ -14,9 +14,9 @@ run_quietly() {
 build() {
     local folder=$1 compiler=$2 target=$3
     shift 3
-    # A set-up that broke off half-way leaves no build.ninja, and --wipe alone gets past its remains.
+    # A set-up that broke off leaves no build.ninja, and meson stumbles over the rest.
     if [ ! -f "$folder/build.ninja" ]; then
-        if [ -d "$folder/meson-private" ]; then set -- --wipe "$@"; fi
+        rm -rf "$folder/meson-private" "$folder/meson-info"
         run_quietly env CXX="$compiler" meson setup "$folder" "$@" || return 70
     fi
     run_quietly ninja --quiet -C "$folder" "$target" || return 70

@@ -22,8 +22,8 @@ struct Member;
 struct Node {
     using Array = std::vector<Node>;
     using Object = std::vector<Member>;
-    std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, double, std::string, Array, Object>
-        value = nullptr;
+    /// null by default; no initializer, for clang would want Member complete here.
+    std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, double, std::string, Array, Object> value;
     Mark mark;
 
     [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value); }

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "system/volleyd.h"
+
+namespace volley::test {
+namespace {
+
+constexpr std::uint64_t counts[] = {1, 7, 31, 32, 33, 1000003};
+
+/// Workers, dispatch lcore or inline.
+class Counts : public testing::TestWithParam<std::tuple<unsigned, bool>> {};
+
+TEST_P(Counts, hold_alone_whatever_burst_and_workers) {
+    const auto [workers, dispatch] = GetParam();
+    for (const std::uint64_t count : counts) {
+        SCOPED_TRACE(count);
+        const json report =
+            run_volleyd(configuration(workers, dispatch, {port("east", "net_null0,copy=0,no-rx=1", workers)},
+                                      {{{"name", "flood"},
+                                        {"port", "east"},
+                                        {"rate", "max"},
+                                        {"burst", 32},
+                                        {"count", count},
+                                        {"packet", raw_packet()}}}));
+        expect_consistent(report);
+        EXPECT_EQ(sum(report.at("streams"), "/tx/packets"), count);
+        EXPECT_EQ(sum(report.at("ports"), "/tx/bytes"), 60 * count);
+        EXPECT_EQ(report.at("queues").size(), workers);
+    }
+}
+
+TEST_P(Counts, of_streams_that_share_a_port_hold_in_each) {
+    const auto [workers, dispatch] = GetParam();
+    json streams = json::array();
+    for (const std::uint64_t count : counts) {
+        const bool large = count > 1000;
+        streams.push_back({{"name", "of-" + std::to_string(count)},
+                           {"port", "east"},
+                           {"rate", large ? "max" : "2kpps"},
+                           {"count", count},
+                           {"packet", raw_packet()}});
+    }
+    const json report = run_volleyd(
+        configuration(workers, dispatch, {port("east", "net_null0,copy=0,no-rx=1", workers)}, streams));
+    expect_consistent(report);
+    for (const std::uint64_t count : counts) {
+        EXPECT_EQ(named(report.at("streams"), "of-" + std::to_string(count)).at("tx").at("packets"), count);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(OneToThreeWorkers, Counts,
+                         testing::Combine(testing::Values(1U, 2U, 3U), testing::Bool()),
+                         [](const auto& param_info) {
+                             return std::to_string(std::get<0>(param_info.param)) + "_worker_" +
+                                    (std::get<1>(param_info.param) ? "dispatched" : "inline");
+                         });
+
+TEST(Blackhole, takes_a_hundred_million_packets_from_two_queues_exactly) {
+    const std::uint64_t count = sanitized() ? 1'000'000 : 100'000'000;
+    const auto begin = std::chrono::steady_clock::now();
+    const json report = run_volleyd(configuration(2, false, {port("du0", "net_null0,copy=0,no-rx=1", 2)},
+                                                  {{{"name", "blackhole"},
+                                                    {"port", "du0"},
+                                                    {"rate", "max"},
+                                                    {"count", count},
+                                                    {"packet", raw_packet()}}}));
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    expect_consistent(report);
+    EXPECT_EQ(sum(report.at("streams"), "/tx/packets"), count);
+    for (const json& queue : report.at("queues")) EXPECT_GT(queue.at("tx").at("packets"), count / 4);
+    std::printf("%.1f million packets in %.3f s of traffic, %.3f s from start to end of the process\n",
+                static_cast<double>(count) / 1e6, report.at("duration_ns").get<double>() / 1e9, wall.count());
+}
+
+}  // namespace
+}  // namespace volley::test
