@@ -4,11 +4,13 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_version.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -16,6 +18,8 @@
 
 namespace volley::port {
 namespace {
+
+constexpr std::string_view ixgbe_driver = "net_ixgbe";
 
 std::string before_comma(const std::string& device) {
     return device.substr(0, device.find(','));
@@ -124,13 +128,70 @@ void Port::probe() {
         if (code != 0 || fresh.empty()) {
             // Drivers say -1 for whatever went wrong, which is no lack of permission for root.
             const bool unspecific = code == 0 || (code == -1 && geteuid() == 0);
-            throw dpdk::Error("probing device \"" + settings_.device + "\" of port " + name(), unspecific ? ENODEV : code,
-                              probe_hint(settings_.device));
+            throw dpdk::Error("probing device \"" + settings_.device + "\" of port " + name(),
+                              unspecific ? ENODEV : code, probe_hint(settings_.device));
         }
         id = fresh.front();
         probed_here_ = true;
     }
     id_ = PortId{id};
+}
+
+// Thresholds are the ring's own where the operator left ours alone, for every driver has its rules; ixgbe's
+// are known.
+rte_eth_txconf Port::queue_settings(rte_eth_txconf defaults) const {
+    defaults.offloads = 0;
+    if (!settings_.tx) return defaults;
+    const config::TxQueues ours;
+    const bool ixgbe_rules = driver_ == ixgbe_driver;
+    if (ixgbe_rules || settings_.tx->rs_thresh != ours.rs_thresh) {
+        defaults.tx_rs_thresh = static_cast<std::uint16_t>(settings_.tx->rs_thresh);
+    }
+    if (ixgbe_rules || settings_.tx->free_thresh != ours.free_thresh) {
+        defaults.tx_free_thresh = static_cast<std::uint16_t>(settings_.tx->free_thresh);
+    }
+    if (ixgbe_rules) {
+        const auto found = ixgbe::problems(tx_rules());
+        std::string text;
+        for (const std::string& problem : found) text += (text.empty() ? "" : "; ") + problem;
+        if (!found.empty()) throw dpdk::Error("port " + name() + " (ixgbe)", EINVAL, text);
+    }
+    return defaults;
+}
+
+ixgbe::TxRules Port::tx_rules() const {
+    return {settings_.tx->descriptors, settings_.tx->rs_thresh, settings_.tx->free_thresh, false,
+            ixgbe::vectors_allowed()};
+}
+
+// The rules say which transmit function the driver takes, the driver says which it took; were they to differ,
+// the count of tail writes would be wrong.
+void Port::confirm_tx_path(std::optional<ixgbe::TxPath> said) {
+    const ixgbe::TxPath rules = ixgbe::predicted(tx_rules());
+    tx_path_ = name_of(rules);
+    packets_per_tail_write_ = ixgbe::packets_per_tail_write(rules);
+    if (said && *said == rules) return;
+    throw dpdk::Error(
+        "port " + name() + ": by its rules the ixgbe driver takes its " + tx_path_ +
+            " transmit path, but it said " + (said ? std::string(name_of(*said)) : "nothing"),
+        EPROTO, "this DPDK (" + std::string(rte_version()) + ") is not the one that Volley knows: 22.11");
+}
+
+void Port::set_flow_control() {
+    static const std::map<std::string, rte_eth_fc_mode> modes{{"none", RTE_ETH_FC_NONE},
+                                                              {"rx", RTE_ETH_FC_RX_PAUSE},
+                                                              {"tx", RTE_ETH_FC_TX_PAUSE},
+                                                              {"full", RTE_ETH_FC_FULL}};
+    rte_eth_fc_conf conf{};
+    int code = rte_eth_dev_flow_ctrl_get(id_.value, &conf);
+    if (code == 0) {
+        conf.mode = modes.at(settings_.flow_control);
+        code = rte_eth_dev_flow_ctrl_set(id_.value, &conf);
+    }
+    if (code != 0 && settings_.flow_control != "none") {
+        throw dpdk::Error("setting flow_control \"" + settings_.flow_control + "\" on port " + name(), code,
+                          "this device has none; remove \"flow_control\" from the port");
+    }
 }
 
 void Port::configure_queues() {
@@ -153,8 +214,9 @@ void Port::configure_queues() {
     std::uint16_t tx_descriptors = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->descriptors : 64);
     code = rte_eth_dev_adjust_nb_rx_tx_desc(id_.value, &rx_descriptors, &tx_descriptors);
     if (code != 0) throw dpdk::Error("sizing the rings of port " + name(), code, "change tx.descriptors");
-    rte_eth_txconf tx = info.default_txconf;
-    tx.offloads = 0;
+    const rte_eth_txconf tx = queue_settings(info.default_txconf);
+    std::optional<ixgbe::TxPathListener> listener;
+    if (driver_ == ixgbe_driver) listener.emplace();
     for (std::uint16_t q = 0; q < queues; ++q) {
         code = rte_eth_tx_queue_setup(id_.value, q, tx_descriptors, static_cast<unsigned>(socket_), &tx);
         if (code != 0) {
@@ -162,6 +224,7 @@ void Port::configure_queues() {
                               queue_hint(driver_));
         }
     }
+    if (listener && queues != 0) confirm_tx_path(listener->heard());
     for (std::uint16_t q = 0; q < rx_queues; ++q) {
         if (rx_pool_ == nullptr) {
             const std::string pool = "rx_" + std::to_string(id_.value);
@@ -214,10 +277,7 @@ void Port::start(std::uint32_t longest_frame, const std::string& longest_stream)
     if (code != 0) throw dpdk::Error("starting port " + name(), code, probe_hint(settings_.device));
     started_ = true;
     if (settings_.promiscuous) rte_eth_promiscuous_enable(id_.value);  // not every virtual device has it
-    if (driver_ == "net_ixgbe") {
-        // Both fast paths cut a burst into chunks of tx_rs_thresh, 32, and write the tail once a chunk.
-        packets_per_tail_write_ = 32;
-    }
+    set_flow_control();
 }
 
 void Port::stop() noexcept {

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <rte_ethdev.h>
+
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ids.h"
 #include "config/model.h"
-
-struct rte_mempool;
+#include "port/ixgbe.h"
 
 namespace volley::port {
 
@@ -69,6 +71,10 @@ class Port {
   private:
     void probe();
     void configure_queues();
+    [[nodiscard]] rte_eth_txconf queue_settings(rte_eth_txconf defaults) const;
+    [[nodiscard]] ixgbe::TxRules tx_rules() const;
+    void confirm_tx_path(std::optional<ixgbe::TxPath> said);
+    void set_flow_control();
     void set_mtu(std::uint32_t longest_frame, const std::string& longest_stream);
 
     config::Port settings_;
