@@ -7,7 +7,7 @@ that are not GoogleTest's, do not count.
 """
 import json, pathlib, re, sys
 
-CASE = re.compile(r"^\[\s*(OK|FAILED|SKIPPED)\s*\] (\S+) \(\d+ ms\)$")
+CASE = re.compile(r"\[ *(OK|FAILED|SKIPPED) *\] (\S+?)(?:, where .*)? \(\d+ ms\)$")
 REASON = re.compile(r"^\S+:\d+: Skipped$")
 
 
@@ -15,7 +15,7 @@ def cases(output):
     """(verdict, name, reason of a skip) for each GoogleTest case in a program's output."""
     reason, after_skip = [], False
     for line in output.splitlines():
-        match = CASE.match(line)
+        match = CASE.search(line)
         if match:
             yield match[1], match[2], " ".join(reason).strip()
         if match or line.startswith("[ RUN"):
@@ -38,10 +38,10 @@ def judge(program, filtered):
     found = list(cases(output))
     failures = [name for verdict, name, _ in found if verdict == "FAILED"]
     announced = int(re.search(r"Running (\d+) tests?", output)[1])
-    if program["result"] != "OK" and not failures:
-        failures.append(f"{program['result']}, exit status {program['returncode']}")
     if len(found) != announced:
-        failures.append(f"only {len(found)} of {announced} cases ran to their end")
+        failures.append(f"{program['result']}: only {len(found)} of {announced} cases ran to their end")
+    elif program["result"] != "OK" and not failures:
+        failures.append(f"{program['result']}, exit status {program['returncode']}")
     return (sum(verdict == "OK" for verdict, _, _ in found), failures,
             [(name, reason) for verdict, name, reason in found if verdict == "SKIPPED"])
 

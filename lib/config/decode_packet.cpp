@@ -13,7 +13,6 @@ namespace {
 
 using packet::PacketModel;
 using packet::Payload;
-using packet::SizeModel;
 using packet::WeightedSize;
 
 struct SizeDraft {

@@ -248,7 +248,7 @@ StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals>
     published->line = render_json(snapshot);
     published->live = render_live(snapshot);
     published->snapshot = std::move(snapshot);
-    const Line line = std::move(published);
+    Line line = std::move(published);
     (line->snapshot.report ? latest_report : latest).store(line);
     for (const auto& sink : sinks) sink->offer(line);
     failure.clear();

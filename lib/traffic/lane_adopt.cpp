@@ -36,7 +36,7 @@ LaneSchedule::LaneSchedule(std::vector<LaneStream> streams, Tsc end, std::uint64
             if (from >= successor_.size()) successor_.resize(from + 1, no_stream);
             successor_[from] = i;
         }
-        terms_[i].spec = std::move(streams[i]);
+        terms_[i].spec = streams[i];
         set_line(i, tsc_hz);
     }
 }
