@@ -118,6 +118,25 @@ void add_wide(Assembly& out, const Span& span, std::vector<Problem>& problems) {
     out.wide.push_back(cell);
 }
 
+/// What a cell writes must not be what is computed, and a sum takes a cell whole or not at all.
+void check_cell(std::uint32_t offset, std::uint32_t width, const Layout& layout,
+                std::vector<Problem>& problems) {
+    const auto part = std::find_if(layout.parts.begin(), layout.parts.end(), [&](const Part& candidate) {
+        return candidate.bit / 8 < offset + width && offset * 8 < candidate.bit + candidate.width;
+    });
+    const auto refuse = [&](const char* text) { problems.push_back({part->pointer, text}); };
+    for (const auto& sum : layout.checksums) {
+        if (sum.at < offset + width && offset < sum.at + 2)
+            refuse("a program writes where a checksum is computed");
+        for (const auto& interval : sum.covered) {
+            const bool apart = offset >= interval.end || offset + width <= interval.begin;
+            const bool inside = offset >= interval.begin && offset + width <= interval.end;
+            if (!apart && !inside)
+                refuse("a checksum covers some bytes of a program but not all; split the program");
+        }
+    }
+}
+
 }  // namespace
 
 void add_cells(Assembly& out, Layout& layout, std::vector<Problem>& problems) {
@@ -132,6 +151,8 @@ void add_cells(Assembly& out, Layout& layout, std::vector<Problem>& problems) {
             add_narrow(out, span, problems);
         }
     }
+    for (const auto& cell : out.narrow) check_cell(cell.offset, cell.width, layout, problems);
+    for (const auto& cell : out.wide) check_cell(cell.offset, cell.width, layout, problems);
 }
 
 }  // namespace volley::packet

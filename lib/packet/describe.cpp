@@ -87,6 +87,7 @@ TupleCount count_tuples(const PacketModel& model, const Resolver& resolver) {
     std::set<std::vector<Value>> seen;
     for (std::uint64_t turn = 0; turn < *count.most; ++turn) {
         std::vector<Value> tuple;
+        tuple.reserve(sequences.size());
         for (const auto* sequence : sequences) tuple.push_back(sequence->at(turn * step));
         seen.insert(std::move(tuple));
     }
@@ -94,7 +95,7 @@ TupleCount count_tuples(const PacketModel& model, const Resolver& resolver) {
 }
 
 std::string sizes_text(const PacketModel& model, const Sizes& sizes) {
-    const auto low = std::to_string(sizes.lengths.front() + fcs_bytes);
+    auto low = std::to_string(sizes.lengths.front() + fcs_bytes);
     if (sizes.lengths.size() == 1) return low;
     if (!model.frame_size || model.frame_size->weighted.empty()) {
         return low + " to " + std::to_string(sizes.lengths.back() + fcs_bytes);

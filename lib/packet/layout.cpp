@@ -51,8 +51,8 @@ class Builder {
     }
     [[nodiscard]] std::size_t bit_of(std::size_t h, const FieldInfo& field) const {
         const auto& layer = out_.layers[h];
-        if (field.header == eth && field.bit_offset == 96) return layer.type_at * 8;
-        return layer.offset * 8 + field.bit_offset;
+        if (field.header == eth && field.bit_offset == 96) return layer.type_at * std::size_t{8};
+        return layer.offset * std::size_t{8} + field.bit_offset;
     }
     void set(std::size_t h, std::string_view name, Value value) {
         const auto* const field = find_field(kind(h), name);

@@ -7,31 +7,6 @@
 namespace volley::packet {
 namespace {
 
-// Where values go. A sink is called with groups of lanes in order: sink(g, values of packets g..g+lanes-1).
-
-/// As they are, for another column to be merged in.
-struct Plain {
-    u32* out;
-    [[gnu::always_inline]] void operator()(u32 g, Vector value) const { save(out + g, value); }
-};
-
-/// As they stand in memory.
-struct Stored {
-    u32* out;
-    [[gnu::always_inline]] void operator()(u32 g, Vector value) const { save(out + g, swapped_bytes(value)); }
-};
-
-/// As they stand in memory, and added to a checksum.
-struct Summed {
-    u32* out;
-    u32* sum;
-    [[gnu::always_inline]] void operator()(u32 g, Vector value) const {
-        const Vector stored = swapped_bytes(value);
-        save(out + g, stored);
-        save(sum + g, load(sum + g) + words_of(stored));
-    }
-};
-
 /// x, x + step, … and from value number `turn` on, `jump` more.
 template <class Sink>
 [[gnu::always_inline]] inline void count_up(const Sink& sink, u32 n, u32 x, u32 step, u32 turn, u32 jump,

@@ -84,6 +84,31 @@ alignas(64) constexpr u32 counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 
     return by.divisor == 0 ? x : x - quotient(by, x) * by.divisor;
 }
 
+// Where values go. A sink is called with groups of lanes in order: sink(g, values of packets g..g+lanes-1).
+
+/// As they are, for another column to be merged in.
+struct Plain {
+    u32* out;
+    [[gnu::always_inline]] void operator()(u32 g, Vector value) const { save(out + g, value); }
+};
+
+/// As they stand in memory.
+struct Stored {
+    u32* out;
+    [[gnu::always_inline]] void operator()(u32 g, Vector value) const { save(out + g, swapped_bytes(value)); }
+};
+
+/// As they stand in memory, and added to a checksum.
+struct Summed {
+    u32* out;
+    u32* sum;
+    [[gnu::always_inline]] void operator()(u32 g, Vector value) const {
+        const Vector stored = swapped_bytes(value);
+        save(out + g, stored);
+        save(sum + g, load(sum + g) + words_of(stored));
+    }
+};
+
 #if defined(__AVX2__)
 using Vector64 [[gnu::vector_size(lanes * 4)]] = u64;
 alignas(64) constexpr u64 counting64[8] = {0, 1, 2, 3, 4, 5, 6, 7};

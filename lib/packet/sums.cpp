@@ -38,8 +38,11 @@ class Summer {
 
     void run() {
         for (const auto& sum : layout_.checksums) out_.image[sum.at] = out_.image[sum.at + 1] = 0;
-        check_cells();
-        if (!problems_.empty()) return;
+        if (layout_.checksums.size() > most_sums) {
+            problems_.push_back(
+                {"/headers", "more than " + std::to_string(most_sums) + " checksums; give some of them"});
+            return;
+        }
         for (const auto& field : layout_.lengths) add_length(field);
         for (std::size_t c = 0; c < layout_.checksums.size(); ++c) visit(c);
         if (!problems_.empty()) return;
@@ -69,8 +72,6 @@ class Summer {
         return swap_bytes(static_cast<std::uint16_t>(number));
     }
 
-    void check_cells();
-    void check_cell(std::uint32_t offset, std::uint32_t width);
     void add_length(const LengthField& field);
     void visit(std::size_t c);
     [[nodiscard]] Dependence own_dependence(const ChecksumField& sum) const;
@@ -104,32 +105,6 @@ const std::uint32_t* Summer::keep(const Table& by_variant) {
     Table ordered;
     for (const auto variant : out_.size_order) ordered.push_back(by_variant[variant]);
     return out_.storage.tables.emplace_back(std::move(ordered)).data();
-}
-
-void Summer::check_cells() {
-    for (const auto& cell : out_.narrow) check_cell(cell.offset, cell.width);
-    for (const auto& cell : out_.wide) check_cell(cell.offset, cell.width);
-    if (layout_.checksums.size() > most_sums) {
-        problems_.push_back(
-            {"/headers", "more than " + std::to_string(most_sums) + " checksums; give some of them"});
-    }
-}
-
-void Summer::check_cell(std::uint32_t offset, std::uint32_t width) {
-    const auto part = std::find_if(layout_.parts.begin(), layout_.parts.end(), [&](const Part& candidate) {
-        return candidate.bit / 8 < offset + width && offset * 8 < candidate.bit + candidate.width;
-    });
-    const auto refuse = [&](const char* text) { problems_.push_back({part->pointer, text}); };
-    for (const auto& sum : layout_.checksums) {
-        if (sum.at < offset + width && offset < sum.at + 2)
-            refuse("a program writes where a checksum is computed");
-        for (const auto& interval : sum.covered) {
-            const bool apart = offset >= interval.end || offset + width <= interval.begin;
-            const bool inside = offset >= interval.begin && offset + width <= interval.end;
-            if (!apart && !inside)
-                refuse("a checksum covers some bytes of a program but not all; split the program");
-        }
-    }
 }
 
 void Summer::add_length(const LengthField& field) {
