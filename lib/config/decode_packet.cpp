@@ -58,8 +58,9 @@ Node encode_weighted(const SizeDraft& draft) {
 
 const std::array<Row<SizeDraft>, 2> size_rows{{
     {{"imix", "\"simple\", \"trex\", \"tolly\" or \"rpr\"", "", "", Effect::live,
-      "a well-known mix: simple 64:7 570:4 1518:1, trex 64:7 594:4 1518:1, tolly 64:55 78:5 576:17 "
-      "1518:23"},
+      "a well-known mix, sizes and weights: simple 64:7 570:4 1518:1, trex 64:7 594:4 1518:1, tolly 64:55 "
+      "78:5 "
+      "576:17 1518:23, rpr 64:50 512:15 1518:15 9218:20"},
      decode_imix,
      nullptr},
     {{"weighted", "array of objects", "", "", Effect::live,

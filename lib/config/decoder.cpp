@@ -245,6 +245,7 @@ void Decoder::later_key(const LaterKey& later, const Member& member, const std::
 
 void Decoder::unknown_key(std::string_view object, const Member& member, const std::string& pointer,
                           std::span<const std::string_view> names) {
+    if (problems_.full()) return wrong(member.mark, pointer, "unknown key");  // counted, never read
     const std::string_view close = nearest(member.key, names);
     const std::string elsewhere = places_of(member.key);
     std::string text = "unknown key " + quote(member.key) + " " + place_name(object);

@@ -43,6 +43,8 @@ class Problems {
     void add(Problem problem);
     [[nodiscard]] bool empty() const { return found_.empty(); }
     [[nodiscard]] std::size_t count() const { return found_.size() + left_out_; }
+    /// Further problems are counted only.
+    [[nodiscard]] bool full() const { return found_.size() >= most; }
     /// Whether something at or below the pointer is wrong; true as well when not all problems were kept.
     [[nodiscard]] bool any_below(std::string_view pointer) const;
     /// Throws Error with everything found so far; returns when nothing was.

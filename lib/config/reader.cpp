@@ -13,6 +13,15 @@
 namespace volley::config {
 namespace {
 
+// The parser quotes the text it read last, which may hold any words. What it expected stands behind.
+std::string without_last_read(std::string what) {
+    const std::size_t quoted = what.find("; last read: '");
+    if (quoted == std::string::npos) return what;
+    const std::size_t behind = what.rfind("'; expected ");
+    return what.substr(0, quoted) +
+           (behind == std::string::npos || behind < quoted ? "" : what.substr(behind + 1));
+}
+
 // Receives the parser's events and builds the tree. Returning false ends the parse.
 class Builder {
   public:
@@ -112,6 +121,11 @@ bool Builder::key(std::string& name) {
     Open& into = open_.back();
     into.key_mark = scanner_.next_value();
     scanner_.pass();
+    if (name.size() > longest_key) {
+        add(into.key_mark,
+            "a key of " + std::to_string(name.size()) + " bytes; the most is " + std::to_string(longest_key));
+        return false;
+    }
     into.key = name;
     const auto [first, fresh] = into.seen.try_emplace(name, into.key_mark);
     if (!fresh) {
@@ -137,7 +151,7 @@ std::string Builder::pointer() const {
 bool Builder::parse_error(std::size_t position, const std::string& /*last_token*/,
                           const nlohmann::detail::exception& error) {
     SyntaxError found;
-    found.what = error.what();
+    found.what = without_last_read(error.what());
     found.comments = comments_;
     found.position = position;
     if (!open_.empty()) found.unclosed = open_.back().node.mark;

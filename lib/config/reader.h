@@ -14,6 +14,7 @@ namespace volley::config {
 inline constexpr std::size_t most_bytes = 16U << 20U;
 inline constexpr std::size_t most_values = 1'000'000;
 inline constexpr std::size_t deepest_nesting = 64;
+inline constexpr std::size_t longest_key = 256;
 
 /// Reads JSON (RFC 8259) into a tree that knows its places. Duplicate keys and syntax errors go to `problems`
 /// with `file` as their file; a syntax error leaves nothing. `comments`: // and /* */ count as blanks.

@@ -192,7 +192,7 @@ TEST(Message, of_values_and_programs_says_what_would_be_right) {
         {R"("ttl": "0x100")", "256 is out of range: ipv4.ttl goes from 0 to 255"},
         {R"("ttl": "0x100000000000000000000000000000000")", "has more than 128 bits"},
         {R"("src": "0x100000000")",
-         "4294967296 is out of range: ipv4.src goes from 0.0.0.0 to 255.255.255.255"},
+         "0x100000000 is out of range: ipv4.src goes from 0.0.0.0 to 255.255.255.255"},
         {R"("ttl": {"increment": {"from": 1}})", R"("to" is missing: the last value)"},
         {R"("ttl": {"increment": {"from": 1, "to": 256}})", "/increment/to: 256 is out of range"},
         {R"("ttl": {"increment": {"from": 1, "to": 2, "step": 0}})",
