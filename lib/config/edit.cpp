@@ -1,5 +1,6 @@
 #include "config/edit.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/print.h"
@@ -64,6 +65,12 @@ void apply_edit(Node& root, const std::string& edit, Problems& problems) {
         return;
     }
     const std::string pointer = edit.substr(0, equals);
+    if (!is_utf8(edit)) return problems.add({"--set", 0, 0, "", quote(edit) + " is not valid UTF-8"});
+    if (static_cast<std::size_t>(std::count(pointer.begin(), pointer.end(), '/')) > deepest_nesting) {
+        return problems.add(
+            {"--set", 0, 0, "",
+             quote(pointer) + " goes deeper than " + std::to_string(deepest_nesting) + " levels"});
+    }
     Node* node = &root;
     std::string_view rest = pointer;
     while (!rest.empty()) {

@@ -37,6 +37,15 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t length = sequence_length(text, i);
+        if (length == 0) return false;
+        i += length;
+    }
+    return true;
+}
+
 std::string quote(std::string_view text) {
     std::string out = "\"";
     for (std::size_t i = 0; i < text.size();) {

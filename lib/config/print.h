@@ -9,4 +9,7 @@ namespace volley::config {
 /// cut.
 std::string quote(std::string_view text);
 
+/// Well-formed UTF-8 (RFC 3629).
+bool is_utf8(std::string_view text);
+
 }  // namespace volley::config

@@ -66,12 +66,11 @@ TEST(Set, is_checked_like_the_file_and_says_that_it_came_from_set) {
     EXPECT_EQ(decoded(small_file("", ""), options).ports[0].tx->lcores, std::vector<std::uint32_t>{7});
 }
 
-TEST(Set, survives_a_pointer_as_deep_as_it_likes) {
+TEST(Set, refuses_a_pointer_that_is_too_deep_and_text_that_is_not_utf_8) {
     std::string pointer;
     for (int i = 0; i < 100'000; ++i) pointer += "/a";
-    ParseOptions options;
-    options.sets = {pointer + "=1"};
-    EXPECT_NE(problems_of("{}", options), "");
+    EXPECT_NE(edited("{}", {pointer + "=1"}).find("goes deeper than 64 levels"), std::string::npos);
+    EXPECT_EQ(edited("{}", {"/name=\xff"}), "--set: \"/name=\\xff\" is not valid UTF-8");
 }
 
 }  // namespace
