@@ -103,7 +103,8 @@ const std::array<Row<Lcores>, 3> lcores_rows{{
 
 const std::array<Row<Run>, 5> run_rows{{
     {{"start", "\"auto\" or \"manual\"", "\"auto\"", "", Effect::next_run,
-      "auto: traffic starts when the ports are up; manual: it waits for a command"},
+      "auto: traffic starts when the ports are up; manual: ports and links come up and wait, for the start "
+      "command of the control interface to come"},
      [](Decoder& d, const At& at, Run& r) {
          std::string choice = "auto";
          d.choice(at, start_choices, choice);
