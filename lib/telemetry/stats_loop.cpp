@@ -68,9 +68,8 @@ struct StatsLoop::Implementation {
     Line obey(Kind kind, bool settled) noexcept;
     std::shared_ptr<const Totals> collect();
     Line publish(std::shared_ptr<const Totals> totals, Snapshot snapshot);
-    void set_ticks(std::uint64_t first_ns, std::uint64_t interval_ns) noexcept;
     void start_ticks() noexcept;
-    bool wait(int timeout_ms) noexcept;
+    void wait(int timeout_ms) noexcept;
     void flush_sinks() noexcept;
 
     Source& source;
@@ -156,24 +155,19 @@ void StatsLoop::Implementation::run() noexcept {
     }
     start_ticks();
     while (!stopping.load(std::memory_order_acquire)) wait(-1);
-    set_ticks(0, 0);
     take_commands();
     flush_sinks();
 }
 
 // Absolute deadlines in the kernel's timer: the time that a tick takes moves none of the later ones.
-void StatsLoop::Implementation::set_ticks(std::uint64_t first_ns, std::uint64_t interval_ns) noexcept {
+void StatsLoop::Implementation::start_ticks() noexcept {
     itimerspec spec{};
-    spec.it_value = timespec_of(first_ns);
-    spec.it_interval = timespec_of(interval_ns);
+    spec.it_value = timespec_of(clock_ns(CLOCK_MONOTONIC) + options.interval.ns);
+    spec.it_interval = timespec_of(options.interval.ns);
     ::timerfd_settime(timer.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-void StatsLoop::Implementation::start_ticks() noexcept {
-    set_ticks(clock_ns(CLOCK_MONOTONIC) + options.interval.ns, options.interval.ns);
-}
-
-bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
+void StatsLoop::Implementation::wait(int timeout_ms) noexcept {
     std::array<epoll_event, 16> events;
     const int n = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
     for (int i = 0; i < n; ++i) {
@@ -183,8 +177,8 @@ bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
             sinks[id]->ready();
         } else if (id == command_id) {
             if (::read(commands.get(), &count, sizeof(count)) > 0) take_commands();
-        } else if (!stopping.load(std::memory_order_acquire) &&
-                   ::read(timer.get(), &count, sizeof(count)) > 0) {
+        } else if (::read(timer.get(), &count, sizeof(count)) > 0 &&
+                   !stopping.load(std::memory_order_acquire)) {
             // However many deadlines have passed, one tick tells all there is to tell.
             const Line line = obey(Kind::tick, false);
             if (!line) continue;
@@ -192,7 +186,6 @@ bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
             previous = line->totals;
         }
     }
-    return n > 0;
 }
 
 void StatsLoop::Implementation::take_commands() noexcept {
@@ -243,12 +236,12 @@ StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals>
     for (const auto& sink : sinks) {
         snapshot.publishers.push_back({std::string(sink->name()), sink->dropped_lines()});
     }
-    auto published = std::make_shared<Published>();
+    const auto published = std::make_shared<Published>();
     published->totals = std::move(totals);
     published->line = render_json(snapshot);
     published->live = render_live(snapshot);
     published->snapshot = std::move(snapshot);
-    Line line = std::move(published);
+    Line line = published;
     (line->snapshot.report ? latest_report : latest).store(line);
     for (const auto& sink : sinks) sink->offer(line);
     failure.clear();

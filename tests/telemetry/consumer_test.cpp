@@ -50,7 +50,7 @@ std::vector<std::string> every_kind_of_line() {
     huge.streams[0].lateness.assign(LatenessBuckets::size, top);
     Totals names = totals(1, 1);
     names.run_id = "\xff\xfe\"quoted\"";
-    names.streams[0].name = std::string("nul\0 tab\t \xc3\x28 \xe2\x80\xa8", 17);
+    names.streams[0].name = std::string("nul\0 tab\t \xc3\x28 \xe2\x80\xa8", 16);
     std::vector<std::string> out;
     for (const Totals& now : {Totals{}, zero, totals(1, 1), down, huge, names, full()}) {
         out.push_back(render_json(make_snapshot(zero, zero, now, 256)));
@@ -124,13 +124,14 @@ for line in sys.stdin.buffer:
 
 // ports[].tx.packets and so on; names that configuration or device give are written as in the page.
 void collect_paths(const nlohmann::ordered_json& json, const std::string& at, std::set<std::string>& out) {
-    if (json.is_object() && at != "" && (at.ends_with("xstats") || at == "publishers")) {
-        for (const auto& [key, value] : json.items()) {
+    if (json.is_object() && (at.ends_with("xstats") || at == "publishers")) {
+        for (const auto& value : json)
             collect_paths(value, at + (at == "publishers" ? ".SINK" : ".NAME"), out);
-        }
     } else if (json.is_object()) {
-        for (const auto& [key, value] : json.items())
-            collect_paths(value, at.empty() ? key : at + "." + key, out);
+        for (const auto& [key, value] : json.items()) {
+            std::string path = at.empty() ? "" : at + ".";
+            collect_paths(value, path += key, out);
+        }
     } else if (json.is_array()) {
         for (const auto& value : json) collect_paths(value, at + "[]", out);
     } else {

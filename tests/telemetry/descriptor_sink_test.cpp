@@ -131,7 +131,7 @@ TEST_F(DescriptorSinkTest, a_pipe_that_cannot_be_opened_again_blocks_nobody_eith
     const auto user = static_cast<uid_t>(::setfsuid(65534));
     DescriptorSink sink("stdout", pipe.writer.get(), Content::json);
     ::setfsuid(user);
-    expect_bounded_and_whole(sink, pipe.reader.get(), 3001);
+    expect_bounded_and_whole(sink, pipe.reader.get(), 30'001);
 }
 
 TEST_F(DescriptorSinkTest, a_socket_that_nobody_reads_loses_whole_lines_and_blocks_nobody) {

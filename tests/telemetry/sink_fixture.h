@@ -22,11 +22,11 @@
 
 namespace volley::telemetry::testing {
 
-/// A line whose text is known: "N:xxxx\n" of `size` bytes in all.
+/// A line whose text is known: "N:aaaa\n" of `size` bytes in all; the filler of no two neighbours is alike.
 inline std::shared_ptr<const Published> line(std::uint64_t number, std::size_t size = 0) {
     auto out = std::make_shared<Published>();
     std::string text = std::to_string(number) + ":";
-    if (text.size() + 1 < size) text.append(size - text.size() - 1, 'x');
+    if (text.size() + 1 < size) text.append(size - text.size() - 1, static_cast<char>('a' + number % 26));
     out->line = text + "\n";
     out->live = "live " + text + "\n";
     out->snapshot.sequence = number;
@@ -79,11 +79,15 @@ class Folder : public ::testing::Test {
         char name[] = "/tmp/volley-test-XXXXXX";
         folder_ = ::mkdtemp(name);
     }
+
+  public:
     ~Folder() override {
         if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
         std::error_code ignored;
         std::filesystem::remove_all(folder_, ignored);
     }
+
+  protected:
     [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
     /// Makes the folder a file system of `bytes`, in a mount namespace of this process. False where that is
     /// forbidden.

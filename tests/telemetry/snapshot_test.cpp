@@ -160,6 +160,18 @@ TEST(Snapshot, lateness_is_of_the_run_and_never_below_the_truth) {
     EXPECT_EQ(late.max, LatenessBuckets::upper(LatenessBuckets::index(70'000)));
 }
 
+TEST(Snapshot, percentiles_of_few_bursts_are_rounded_to_the_later_one) {
+    Totals now = totals(1, 3);
+    now.streams[0].lateness.assign(4, 0);
+    now.streams[0].lateness[1] = 1;
+    now.streams[0].lateness[2] = 1;
+    now.streams[0].lateness[3] = 1;
+    const LatenessView late = between(totals(0, 0), totals(0, 0), now).streams.at(0).lateness.value();
+    EXPECT_EQ(late.p50, 2U);
+    EXPECT_EQ(late.p99, 3U);
+    EXPECT_EQ(late.max, 3U);
+}
+
 TEST(Snapshot, a_single_late_burst_is_its_own_median_and_maximum) {
     Totals now = totals(1, 1);
     now.streams[0].lateness.assign(1, 1);

@@ -17,8 +17,7 @@
 namespace volley::telemetry {
 namespace {
 
-using std::chrono_literals::operator""s;
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 constexpr Duration millisecond{1'000'000};
 constexpr Duration hour{3'600'000'000'000};
 constexpr auto patience = 30s;
@@ -116,6 +115,19 @@ TEST_F(StatsLoopTest, counts_from_the_base_line_of_the_run) {
     EXPECT_EQ(loop->begin_run(patience)->snapshot.streams.at(0).tx.packets, 0U);
 }
 
+TEST_F(StatsLoopTest, the_rates_of_a_line_are_since_the_line_before) {
+    source.before = [&] { source.packets += 10; };
+    start(millisecond);
+    ASSERT_TRUE(record.wait([&] { return record.lines.size() >= 10; }));
+    loop->stop();
+    thread.join();
+    for (std::size_t i = 1; i < 10; ++i) {
+        const Snapshot& now = record.lines[i]->snapshot;
+        const std::uint64_t elapsed = now.monotonic_ns - record.lines[i - 1]->snapshot.monotonic_ns;
+        EXPECT_NEAR(now.streams.at(0).tx.rates.pps.value() * static_cast<double>(elapsed) / 1e9, 10.0, 1e-6);
+    }
+}
+
 TEST_F(StatsLoopTest, a_line_is_published_before_its_reader_is_answered) {
     start(hour);
     EXPECT_FALSE(loop->latest());
@@ -209,6 +221,7 @@ TEST_F(StatsLoopTest, any_number_of_readers_see_whole_lines_while_it_ticks) {
     ASSERT_TRUE(loop->begin_run(patience));
     std::atomic<bool> over{false};
     std::vector<std::thread> readers;
+    readers.reserve(4);
     for (int i = 0; i < 4; ++i) {
         readers.emplace_back([&] {
             std::uint64_t last = 0;
