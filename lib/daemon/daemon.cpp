@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -16,6 +15,7 @@
 #include "config/load.h"
 #include "daemon/sinks.h"
 #include "dpdk/error.h"
+#include "telemetry/file_sink.h"
 #include "traffic/compile.h"
 
 namespace volley::daemon {
@@ -336,7 +336,9 @@ void Daemon::finish_run() {
             drain_patience.count());
     }
     tell();
-    const auto line = stats_->report(dry_, stats_patience);
+    // At the end of the process no tick may follow: the report is the last line.
+    const auto line =
+        exit_after_ ? stats_->finish(dry_, stats_patience) : stats_->report(dry_, stats_patience);
     if (!line) {
         spdlog::error("the stats lcore {} has not made the report in {} s", model_.lcores.stats,
                       stats_patience.count());
@@ -348,11 +350,11 @@ void Daemon::finish_run() {
 }
 
 void Daemon::write_report(const std::string& line) const {
-    std::ofstream out(options_.report_file, std::ios::trunc);
-    out << line << std::flush;
-    if (!out)
-        spdlog::error("cannot write the report to {}; it is on stdout as the last line",
-                      options_.report_file);
+    try {
+        telemetry::write_whole_file(options_.report_file, line);
+    } catch (const std::exception& error) {
+        spdlog::error("{}; the report is on stdout as the last line", error.what());
+    }
 }
 
 void Daemon::refuse_reload(const std::string& why) {
