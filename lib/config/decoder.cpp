@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <unordered_set>
 
 #include "base/nearest.h"
 #include "config/print.h"
@@ -218,12 +219,13 @@ void Decoder::integers(const At& at, std::uint64_t low, std::uint64_t high, std:
         return;
     }
     out.clear();
+    std::unordered_set<std::uint32_t> seen;
     for (std::size_t i = 0; i < array->size(); ++i) {
         const At item{(*array)[i], child_pointer(at.pointer, i)};
         const auto value = integer(item, low, high);
         if (!value) continue;
         const auto number = static_cast<std::uint32_t>(*value);
-        if (std::find(out.begin(), out.end(), number) != out.end()) {
+        if (!seen.insert(number).second) {
             wrong(item, std::to_string(number) + " stands twice in this list");
         } else {
             out.push_back(number);

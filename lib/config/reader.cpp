@@ -119,13 +119,15 @@ bool Builder::counted(Mark mark) {
 
 bool Builder::key(std::string& name) {
     Open& into = open_.back();
-    into.key_mark = scanner_.next_value();
+    const Mark mark = scanner_.next_value();
     scanner_.pass();
     if (name.size() > longest_key) {
-        add(into.key_mark,
+        into.key_mark = {};
+        add(mark,
             "a key of " + std::to_string(name.size()) + " bytes; the most is " + std::to_string(longest_key));
         return false;
     }
+    into.key_mark = mark;
     into.key = name;
     const auto [first, fresh] = into.seen.try_emplace(name, into.key_mark);
     if (!fresh) {

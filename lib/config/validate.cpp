@@ -31,12 +31,11 @@ class Checker {
     }
 
     void check_ports() {
-        std::map<std::string_view, const Port*> names;
         std::map<std::string_view, const Port*> devices;
         for (const Port& port : model_.ports) {
-            if (!port.name.empty() && !names.try_emplace(port.name, &port).second) {
+            if (!port.name.empty() && !port_of_.try_emplace(port.name, &port).second) {
                 wrong(port.pointer + "/name", "the name " + quote(port.name) + " is taken by " +
-                                                  names[port.name]->pointer + "; names of ports differ");
+                                                  port_of_[port.name]->pointer + "; names of ports differ");
             }
             const auto device = std::string_view(port.device).substr(0, port.device.find(','));
             if (!device.empty() && !devices.try_emplace(device, &port).second) {
@@ -45,12 +44,6 @@ class Checker {
                                                     "; each port needs one of its own");
             }
         }
-    }
-
-    const Port* find_port(std::string_view name) const {
-        const auto at = std::find_if(model_.ports.begin(), model_.ports.end(),
-                                     [&](const Port& p) { return p.name == name; });
-        return at == model_.ports.end() ? nullptr : &*at;
     }
 
     void check_streams() {
@@ -62,8 +55,8 @@ class Checker {
                                                     "; names of streams differ");
             }
             if (stream.port.empty()) continue;
-            if (const Port* port = find_port(stream.port)) {
-                check_stream_on(stream, *port);
+            if (const auto port = port_of_.find(stream.port); port != port_of_.end()) {
+                check_stream_on(stream, *port->second);
             } else if (std::all_of(model_.ports.begin(), model_.ports.end(),
                                    [](const Port& p) { return !p.name.empty(); })) {
                 unknown_port(stream);
@@ -164,6 +157,7 @@ class Checker {
     Decoder& decoder_;
     const Node& root_;
     const Model& model_;
+    std::map<std::string_view, const Port*> port_of_;  ///< by name, the first of that name
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -40,10 +42,12 @@ class Checker {
         : decoder_(decoder), root_(root), model_(model) {}
 
     void run() {
+        std::map<std::string_view, std::vector<const Stream*>> streams;
+        for (const Stream& stream : model_.streams) streams[stream.port].push_back(&stream);
         for (const Port& port : model_.ports) {
             std::vector<Built> built;
-            for (const Stream& stream : model_.streams) {
-                if (stream.port == port.name && !port.name.empty()) build(stream, port, built);
+            if (!port.name.empty()) {
+                for (const Stream* stream : streams[port.name]) build(*stream, port, built);
             }
             check_total(port, built);
         }
