@@ -24,6 +24,7 @@ namespace volley::telemetry {
 namespace {
 
 constexpr std::uint64_t nanoseconds = 1'000'000'000;
+constexpr std::uint64_t flush_limit = 10;  // flush_times in all, for readers that take a little now and then
 
 std::uint64_t clock_ns(clockid_t clock) noexcept {
     timespec time{};
@@ -69,7 +70,7 @@ struct StatsLoop::Implementation {
     std::shared_ptr<const Totals> collect();
     Line publish(std::shared_ptr<const Totals> totals, Snapshot snapshot);
     void start_ticks() noexcept;
-    void wait(int timeout_ms) noexcept;
+    bool wait(int timeout_ms) noexcept;  // true when a reader took something
     void flush_sinks() noexcept;
 
     Source& source;
@@ -167,14 +168,16 @@ void StatsLoop::Implementation::start_ticks() noexcept {
     ::timerfd_settime(timer.get(), TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-void StatsLoop::Implementation::wait(int timeout_ms) noexcept {
+bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
     std::array<epoll_event, 16> events;
     const int n = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+    bool taken = false;
     for (int i = 0; i < n; ++i) {
         const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
         std::uint64_t count = 0;
         if (id < sinks.size()) {
             sinks[id]->ready();
+            taken = true;
         } else if (id == command_id) {
             if (::read(commands.get(), &count, sizeof(count)) > 0) take_commands();
         } else if (::read(timer.get(), &count, sizeof(count)) > 0 &&
@@ -186,6 +189,7 @@ void StatsLoop::Implementation::wait(int timeout_ms) noexcept {
             previous = line->totals;
         }
     }
+    return taken;
 }
 
 void StatsLoop::Implementation::take_commands() noexcept {
@@ -248,13 +252,20 @@ StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals>
     return line;
 }
 
+// A reader that still takes something is waited for, one that takes nothing is not: 5 MB of report through a
+// pipe of 64 KiB need many turns, and a stopped dashboard must not hold the end.
 void StatsLoop::Implementation::flush_sinks() noexcept {
-    const std::uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + options.flush_time.ns;
+    const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    std::uint64_t last_progress = start;
     const auto pending = [](const auto& sink) { return sink->pending(); };
     while (std::any_of(sinks.begin(), sinks.end(), pending)) {
         const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        const std::uint64_t deadline =
+            std::min(last_progress + options.flush_time.ns, start + flush_limit * options.flush_time.ns);
         if (now >= deadline) return;
-        wait(static_cast<int>(std::min<std::uint64_t>((deadline - now) / 1'000'000 + 1, 1000)));
+        const auto timeout =
+            static_cast<int>(std::min<std::uint64_t>((deadline - now) / 1'000'000 + 1, 1000));
+        if (wait(timeout)) last_progress = clock_ns(CLOCK_MONOTONIC);
     }
 }
 

@@ -20,7 +20,8 @@ class StatsLoop {
     struct Options {
         Duration interval{1'000'000'000};
         std::size_t streams_in_full = 256;
-        /// How long stop() lets slow readers take the lines that they were already given.
+        /// After stop(), how long a reader may take nothing and still get the lines that it was given; 10
+        /// times that in all.
         Duration flush_time{1'000'000'000};
     };
     using Line = std::shared_ptr<const Published>;
@@ -48,7 +49,8 @@ class StatsLoop {
 
     /// These return at once; a signal handler may call them.
     void reopen();  ///< files, by SIGUSR1
-    void stop();    ///< run() returns after the tick at hand, and at most flush_time for readers that lag
+    void
+    stop();  ///< run() returns after the tick at hand and the time that readers still need; see flush_time
 
     /// The latest tick, and the report of the last run that has one; nullptr before the first.
     [[nodiscard]] Line latest() const;
