@@ -108,7 +108,7 @@ class Port {
 
   protected:
     Port() = default;
-    ~Port() = default;
+    virtual ~Port() = default;
 };
 
 /// The plugin's one exported function: the port of that vdev name, or null. The port lives until its vdev is

@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -39,8 +40,9 @@ inline void start_eal() {
                                                "--lcores",
                                                "0@(" + cpus + ")",
                                                "--log-level=lib.eal:warning"};
-            std::vector<char*> argv;
-            for (auto& argument : arguments) argv.push_back(argument.data());
+            std::vector<char*> argv(arguments.size());
+            std::transform(arguments.begin(), arguments.end(), argv.begin(),
+                           [](auto& argument) { return argument.data(); });
             if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
                 throw std::runtime_error("rte_eal_init: " + std::string(rte_strerror(rte_errno)));
             }

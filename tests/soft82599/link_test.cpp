@@ -2,6 +2,7 @@
 #include <rte_interrupts.h>
 
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -52,7 +53,7 @@ TEST(Link, changes_reach_the_application_also_while_queue_interrupts_are_on) {
     SoftPort nic(0, "id=10fb");
     Started port(nic.id(), {.rx_queues = 2, .rss = RTE_ETH_RSS_IPV4, .lsc = true, .rx_interrupts = true});
     for (std::uint16_t queue = 0; queue < 2; ++queue) {
-        auto* data = reinterpret_cast<void*>(std::uintptr_t{queue} + 100);
+        auto* data = std::bit_cast<void*>(std::uintptr_t{queue} + 100);
         ASSERT_EQ(rte_eth_dev_rx_intr_ctl_q(nic.id(), queue, RTE_EPOLL_PER_THREAD, RTE_INTR_EVENT_ADD, data),
                   0);
     }

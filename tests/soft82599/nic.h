@@ -28,7 +28,7 @@ namespace volley::soft82599 {
 class Nic final : public Port {
   public:
     Nic(std::string name, Options options);  ///< Throws std::system_error, std::invalid_argument.
-    ~Nic();
+    ~Nic() override;
 
     // The driver's accesses, from the trap. Offsets are multiples of 4 within the BAR.
     std::uint32_t read(reg::Offset offset);

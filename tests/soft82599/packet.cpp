@@ -32,7 +32,7 @@ void accept_l4(Bytes frame, Headers& h, std::uint8_t protocol) {
 void parse_ipv4(Bytes frame, Headers& h) {
     const std::size_t at = h.l3_offset;
     if (at + 20 > frame.size() || frame[at] >> 4 != 4) return;
-    const std::size_t header = 4U * (frame[at] & 0xF);
+    const std::size_t header = std::size_t{4} * (frame[at] & 0xF);
     if (header < 20 || at + header > frame.size()) return;
     h.l3 = Headers::L3::ipv4;
     h.l3_extended = header > 20;

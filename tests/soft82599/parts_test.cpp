@@ -221,7 +221,8 @@ TEST(Pacer, keeps_a_limited_rate_exact_over_many_frames) {
     constexpr std::uint64_t frames = 100'000;
     for (std::uint64_t i = 0; i < frames; ++i) pacer.sent(0, pacer.start(0), 60);
     EXPECT_EQ(pacer.start(0), after(frames));
-    EXPECT_EQ(pacer.start(1), after(frames - 1) + 84 * 800);  // the wire is free when the last frame has left
+    EXPECT_EQ(pacer.start(1),
+              after(frames - 1) + 84U * 800);  // the wire is free when the last frame has left
 }
 
 TEST(Pacer, shares_the_wire_and_pauses_in_512_bit_times) {

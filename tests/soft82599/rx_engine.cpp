@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 namespace volley::soft82599 {
@@ -215,7 +216,7 @@ void RxEngine::store(unsigned queue, Bytes frame, const Headers& headers, const 
     const bool strip = headers.vlan && (registers_.load(at + reg::control) & reg::rxdctl_vlan_strip) != 0;
     const std::uint64_t tag = strip ? headers.vlan_tci : 0;
     frame = edit(frame, strip, (registers_.load(reg::hlreg0) & reg::hlreg0_strip_crc) == 0);
-    auto* ring = reinterpret_cast<Descriptor*>(registers_.load_pair(at + reg::base_low));
+    auto* ring = std::bit_cast<Descriptor*>(registers_.load_pair(at + reg::base_low));
     const std::uint32_t size =
         registers_.load(at + reg::length) / static_cast<std::uint32_t>(sizeof(Descriptor));
     const std::size_t buffer = buffer_bytes(queue);
@@ -224,7 +225,7 @@ void RxEngine::store(unsigned queue, Bytes frame, const Headers& headers, const 
         const Bytes part = frame.first(std::min(buffer, frame.size()));
         frame = frame.subspan(part.size());
         Descriptor& descriptor = ring[head];
-        std::memcpy(reinterpret_cast<void*>(descriptor.first), part.data(), part.size());
+        std::memcpy(std::bit_cast<void*>(descriptor.first), part.data(), part.size());
         if (frame.empty()) status |= end_of_packet;
         descriptor.first = packet_type(headers) | hash.type | static_cast<std::uint64_t>(hash.hash) << 32;
         const std::uint64_t second = status | part.size() << 32 | tag << 48;

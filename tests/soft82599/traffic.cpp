@@ -15,6 +15,8 @@ void check(int result, const char* operation) {
     if (result < 0) throw std::runtime_error(std::string(operation) + ": " + rte_strerror(-result));
 }
 
+constexpr auto any_socket = static_cast<unsigned>(SOCKET_ID_ANY);
+
 std::uint16_t ones(std::span<const std::uint8_t> bytes, std::uint32_t sum) {
     for (std::size_t i = 0; i < bytes.size(); ++i) sum += i % 2 == 0 ? bytes[i] * 256U : bytes[i];
     while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
@@ -84,11 +86,11 @@ void Started::configure(const StartOptions& options) {
     rte_eth_rxconf rx = info.default_rxconf;
     rx.offloads = options.rx_offloads;
     for (std::uint16_t queue = 0; queue < options.tx_queues; ++queue) {
-        check(rte_eth_tx_queue_setup(port_, queue, options.descriptors, SOCKET_ID_ANY, &tx),
+        check(rte_eth_tx_queue_setup(port_, queue, options.descriptors, any_socket, &tx),
               "rte_eth_tx_queue_setup");
     }
     for (std::uint16_t queue = 0; queue < options.rx_queues; ++queue) {
-        check(rte_eth_rx_queue_setup(port_, queue, options.descriptors, SOCKET_ID_ANY, &rx, pool_.get()),
+        check(rte_eth_rx_queue_setup(port_, queue, options.descriptors, any_socket, &rx, pool_.get()),
               "rte_eth_rx_queue_setup");
     }
 }

@@ -214,7 +214,8 @@ TEST(Transmit, counts_in_the_hardware_statistics_with_the_fcs_taken_off) {
     for (std::uint16_t queue = 0; queue < 4; ++queue) {
         ASSERT_EQ(rte_eth_dev_set_tx_queue_stats_mapping(nic.id(), queue, static_cast<std::uint8_t>(queue)),
                   0);
-        ASSERT_EQ(port.send(queue, ipv4_frame(60), 10U * (queue + 1U), 32), 10U * (queue + 1U));
+        const std::size_t packets = 10 * (std::size_t{queue} + 1);
+        ASSERT_EQ(port.send(queue, ipv4_frame(60), packets, 32), packets);
     }
     auto broadcast = ipv4_frame(1000);
     std::fill_n(broadcast.begin(), 6, std::uint8_t{0xFF});

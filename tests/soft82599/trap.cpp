@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -49,7 +50,7 @@ Nic* owner_of(const std::byte* address) {
 
 void emulate(Nic& nic, std::size_t offset, ucontext_t& context) {
     auto& registers = context.uc_mcontext.gregs;
-    const auto* code = reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]);
+    const auto* code = std::bit_cast<const std::uint8_t*>(registers[REG_RIP]);
     const auto access = decode_mmio(code);
     if (!access || offset % 4 != 0) give_up(code, offset);
     auto& gpr = registers[gpr_slot[access->gpr]];

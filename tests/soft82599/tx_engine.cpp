@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -53,7 +54,7 @@ void TxEngine::reset() noexcept {
 }
 
 TxEngine::Descriptor* TxEngine::ring(unsigned queue) const noexcept {
-    return reinterpret_cast<Descriptor*>(registers_.load_pair(reg::tx_queue(queue) + reg::base_low));
+    return std::bit_cast<Descriptor*>(registers_.load_pair(reg::tx_queue(queue) + reg::base_low));
 }
 
 std::uint32_t TxEngine::ring_size(unsigned queue) const noexcept {
@@ -146,7 +147,7 @@ void TxEngine::append(const Descriptor& descriptor, Packet& packet) noexcept {
     } else if (length_ + bytes > longest_frame) {
         packet.problem = "the packet is longer than 16 KiB";
     } else {
-        std::memcpy(frame_.data() + length_, reinterpret_cast<const void*>(descriptor.address), bytes);
+        std::memcpy(frame_.data() + length_, std::bit_cast<const void*>(descriptor.address), bytes);
         length_ += bytes;
     }
 }
