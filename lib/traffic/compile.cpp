@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -19,7 +20,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string gigabits(double bps) {
-    return speed_text(static_cast<std::uint64_t>(bps + 0.5));
+    return speed_text(static_cast<std::uint64_t>(std::llround(bps)));
 }
 
 /// One compilation: its steps in order, each reading what the earlier ones wrote.
@@ -361,9 +362,9 @@ void Compilation::make_lanes() {
     }
     plan_->lanes.resize(lanes.size());
     for (std::size_t port = 0; port < lanes.size(); ++port) {
-        for (std::vector<LaneStream>& of_worker : lanes[port]) {
+        for (const std::vector<LaneStream>& of_worker : lanes[port]) {
             plan_->lanes[port].push_back(
-                std::make_unique<LaneSchedule>(std::move(of_worker), plan_->end, inputs_.tsc_hz));
+                std::make_unique<LaneSchedule>(of_worker, plan_->end, inputs_.tsc_hz));
         }
     }
 }

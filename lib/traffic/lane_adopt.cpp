@@ -1,6 +1,5 @@
 // How a lane schedule comes to be and takes over from its predecessor: the cold half of LaneSchedule.
 #include <algorithm>
-#include <utility>
 
 #include "traffic/lane_schedule.h"
 
@@ -22,7 +21,7 @@ bool has_rate(const LaneStream& stream) noexcept {
 
 }  // namespace
 
-LaneSchedule::LaneSchedule(std::vector<LaneStream> streams, Tsc end, std::uint64_t tsc_hz)
+LaneSchedule::LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz)
     : lines_(streams.size()),
       terms_(streams.size()),
       paced_(streams.size()),

@@ -51,7 +51,7 @@ class LaneSchedule {
     /// No packet is sent whose own due (without phase) is at or after `end`, and no burst falls due there:
     /// the last one is pulled to end - 1 if its phase would carry it over. An undisturbed stream thus sends
     /// exactly ceil((end - start) * pps) packets.
-    LaneSchedule(std::vector<LaneStream> streams, Tsc end, std::uint64_t tsc_hz);
+    LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz);
 
     /// Carries the next own ordinal and the time base of every stream that continues from `previous`
     /// (nullptr: first plan), and starts the others on their own grid, at the first due that is not before
