@@ -35,7 +35,7 @@ class DescriptorSinkTest : public testing::Folder {};
 // Offers lines of `size` bytes that nobody reads, then reads all there is: every line whole, in order, the
 // newest there, and each of the others either read or counted.
 void expect_bounded_and_whole(DescriptorSink& sink, int reader, std::size_t size) {
-    constexpr std::uint64_t lines = 200;
+    constexpr std::uint64_t lines = 60;
     for (std::uint64_t i = 0; i < lines; ++i) sink.offer(line(i, size));
     EXPECT_TRUE(sink.pending());
     EXPECT_GT(sink.dropped_lines(), 0U);

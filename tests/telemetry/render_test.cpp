@@ -147,7 +147,11 @@ TEST(RenderJson, a_report_of_twenty_thousand_streams_is_made_in_a_moment) {
     using milliseconds = std::chrono::duration<double, std::milli>;
     std::cout << "report " << milliseconds(middle - start).count() << " ms, rendering "
               << milliseconds(end - middle).count() << " ms, " << line.size() << " bytes\n";
-    EXPECT_EQ(ordered_json::parse(line).at("streams").size(), 20'000U);
+    // Counted in the text: the test's own parser would take longer than what is tested, most of all under
+    // TSan.
+    std::size_t streams = 0;
+    for (std::size_t at = 0; (at = line.find("\"achieved_pps\"", at)) != std::string::npos; ++at) ++streams;
+    EXPECT_EQ(streams, 20'000U);
 }
 
 TEST(JsonWriter, writes_no_number_that_json_lacks) {
