@@ -64,7 +64,8 @@ TEST(VethWithTwoQueues, needs_two_queue_pairs_and_counts_both) {
     connect(near, "near", far, "far");
     Volleyd::Options options;
     options.where = &near;
-    const json streams{udp(128, "20kpps", 10'001, "both")};
+    const json streams =
+        json::array({udp(128, "20kpps", 10'001, "both")});  // braces alone: no array to clang
     Volleyd one(configuration(2, false, {port("east", "net_af_packet0,iface=near", 2)}, streams), options);
     EXPECT_NE(one.wait(), 0);
     EXPECT_NE(one.process().err().find("qpairs"), std::string::npos) << one.process().err();
