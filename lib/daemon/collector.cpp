@@ -74,7 +74,9 @@ void Collector::collect_lanes(telemetry::Totals& out) {
             worker.tx = tx;
             worker.busy_cycles += counters.busy_cycles.get();
             telemetry::RingTotals ring = worker.ring.value_or(telemetry::RingTotals{});
-            ring.occupancy += lane->ring.size();
+            const std::uint64_t done =
+                lane->worker.bursts_done().get();  // first: what is emitted meanwhile only adds
+            ring.occupancy += std::min<std::uint64_t>(lane->lane.emitted() - done, lane->ring.capacity());
             ring.capacity += lane->ring.capacity();
             ring.empty_polls += counters.empty_polls.get();
             worker.ring = ring;

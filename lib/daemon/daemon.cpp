@@ -119,10 +119,12 @@ void Daemon::launch_stats() {
     dpdk::launch(
         LcoreId{model_.lcores.stats},
         [](void* argument) {
-            static_cast<telemetry::StatsLoop*>(argument)->run();
+            auto* const self = static_cast<Daemon*>(argument);
+            self->stats_->run();
+            self->stats_ended_.store(true, std::memory_order_release);  // acquired by stop_stats()
             return 0;
         },
-        stats_.get());
+        this);
     stats_launched_ = true;
 }
 
@@ -130,6 +132,7 @@ void Daemon::stop_stats() noexcept {
     if (!stats_launched_) return;
     stats_->stop();
     dpdk::wait_lcore(LcoreId{model_.lcores.stats});
+    while (!stats_ended_.load(std::memory_order_acquire)) std::this_thread::yield();
     stats_launched_ = false;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,7 @@ class Daemon {
     Collector collector_;
     std::unique_ptr<telemetry::StatsLoop> stats_;
     bool stats_launched_ = false;
+    std::atomic<bool> stats_ended_{false};  ///< written by the stats lcore as its last act, read by control
 
     State state_ = State::starting;
     Situation situation_;

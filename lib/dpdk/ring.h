@@ -39,9 +39,6 @@ class SpscRing {
     unsigned pull(T* out, unsigned n) noexcept {
         return rte_ring_sc_dequeue_burst_elem(ring_.get(), out, unit, n * units, nullptr) / units;
     }
-    /// Either side; exact only while the other rests.
-    [[nodiscard]] unsigned size() const noexcept { return rte_ring_count(ring_.get()) / units; }
-    [[nodiscard]] unsigned room() const noexcept { return rte_ring_free_count(ring_.get()) / units; }
     [[nodiscard]] unsigned capacity() const noexcept { return rte_ring_get_capacity(ring_.get()) / units; }
 
   private:

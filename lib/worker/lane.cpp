@@ -44,7 +44,10 @@ bool Lane::emit(Tsc now) noexcept {
         const std::uint32_t ahead = allowed_ahead(now, done);
         at_max = waiting * 2 <= ahead ? ahead - waiting : 0;
     }
-    const auto room = std::min<std::uint32_t>(ring_.room(), static_cast<std::uint32_t>(out_.size()));
+    // What the worker has not finished is at least what is in the ring. Counting so needs no look at its
+    // other end, which rte_ring_count reads without an atomic load.
+    const std::uint32_t free = ring_.capacity() - std::min(waiting, ring_.capacity());
+    const auto room = std::min<std::uint32_t>(free, static_cast<std::uint32_t>(out_.size()));
     const std::uint32_t n = schedule_->fill(now, now + horizon_, room, at_max, out_.data());
     if (n != 0) {
         ring_.push(out_.data(), n);
