@@ -14,6 +14,14 @@ class Counter {
     void add(std::uint64_t n) noexcept {
         value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
     }
+    /// Writer only: what it did before is seen by whoever acquires this count. The same instructions on x86.
+    void add_release(std::uint64_t n) noexcept {
+        value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_release);
+    }
+    /// Any thread: acquires what the writer released with the count.
+    [[nodiscard]] std::uint64_t get_acquire() const noexcept {
+        return value_.load(std::memory_order_acquire);
+    }
     /// Writer only: for gauges, the latest value.
     void set(std::uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
     /// Any thread.

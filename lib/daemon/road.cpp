@@ -159,7 +159,7 @@ std::vector<std::uint64_t> Road::emitted_before() const {
 
 bool Road::finished(const std::vector<std::uint64_t>& emitted, std::string* laggard) const {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        if (lanes_[i]->worker.bursts_done().get() >= emitted[i]) continue;
+        if (lanes_[i]->worker.bursts_done().get_acquire() >= emitted[i]) continue;
         if (laggard != nullptr) *laggard = ports_[lanes_[i]->port]->name();
         return false;
     }
@@ -172,7 +172,7 @@ bool Road::emission_over() const {
 
 bool Road::rings_dry() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-        return lane->worker.bursts_done().get() >= lane->lane.emitted();
+        return lane->worker.bursts_done().get_acquire() >= lane->lane.emitted();
     });
 }
 

@@ -62,7 +62,7 @@ bool TxWorker::send(Tsc now) noexcept {
     counters_.calls.add(1);
     counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk
                                          : static_cast<std::uint32_t>(sent != 0));
-    bursts_done_.add(batch_.accept(sent, now, counters_));
+    bursts_done_.add_release(batch_.accept(sent, now, counters_));
     if (sent == offered) [[likely]] {
         if (stuck_since_ != 0) [[unlikely]] {
             stuck_since_ = 0;

@@ -43,8 +43,9 @@ class TxWorker {
     [[nodiscard]] const BurstRing& ring() const noexcept { return ring_; }
     [[nodiscard]] const TxPool& pool() const noexcept { return pool_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-    /// Bursts of which every packet was accepted by the NIC. Writer: this worker. Readers: its lane and
-    /// control.
+    /// Bursts of which every packet was accepted by the NIC. Writer: this worker, by release:
+    /// nothing of the templates that they were made of is in use any more. Readers: its lane, and control,
+    /// which acquires.
     [[nodiscard]] const Counter& bursts_done() const noexcept { return bursts_done_; }
     /// Control, after the worker's lcore has ended: gives back what is still pending. Returns how many
     /// packets.
