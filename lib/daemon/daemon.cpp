@@ -219,6 +219,7 @@ void Daemon::begin_run() {
     situation_.run_started_ns = std::nullopt;
     situation_.run_ended_ns = std::nullopt;
     exit_after_ = model_.run.when_done == config::WhenDone::exit;
+    book_.begin();
     tell();
     stats_->begin_run(stats_patience);
     const Tsc now = tsc_now();

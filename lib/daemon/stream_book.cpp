@@ -56,6 +56,15 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
     }
 }
 
+void StreamBook::begin() {
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_) {
+        entry.before = 0;
+        entry.pps = std::nullopt;
+        entry.present = false;
+    }
+}
+
 void StreamBook::end(std::uint64_t now_ns) {
     const std::lock_guard lock(mutex_);
     end_ns_ = std::min(end_ns_, now_ns);

@@ -77,6 +77,15 @@ TEST_F(Book, a_stream_that_a_reload_takes_away_stays_in_the_book_as_removed) {
     EXPECT_EQ(lines[1].due_packets, 2'000U);
 }
 
+TEST_F(Book, has_nothing_due_when_the_next_run_takes_its_base_line) {
+    adopt(some(stream("a", 0, {1'000, 1})), start, false);
+    book_.end(start + second);
+    book_.begin();
+    const auto lines = book_.read(start + 2 * second);
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].due_packets.value_or(0), 0U);
+}
+
 TEST_F(Book, a_stream_waits_for_its_delay_and_one_at_max_has_no_due) {
     auto late = stream("a", 0, {1'000, 1});
     late.start_delay = Duration{second};
