@@ -27,6 +27,7 @@ constexpr milliseconds control_tick{5};
 constexpr milliseconds drain_tick{1};
 constexpr std::chrono::seconds drain_patience{5};
 constexpr std::chrono::seconds adopt_patience{5};
+constexpr std::chrono::seconds idle_plan_patience{1};
 constexpr std::chrono::seconds stats_patience{5};
 constexpr std::chrono::seconds stop_patience{2};
 constexpr std::uint64_t late_end_ns = 1'000'000'000;
@@ -398,6 +399,18 @@ void Daemon::reload() {
     tell();
 }
 
+// Reloads may come faster than a port sends what the plans before have emitted, which is no reason to refuse
+// one. Names the port that has not done so in time.
+std::optional<std::string> Daemon::wait_for_idle_plan() {
+    const auto deadline = Clock::now() + idle_plan_patience;
+    for (;;) {
+        plans_.free_idle(road_);
+        auto holder = plans_.held_by(road_);
+        if (!holder || Clock::now() >= deadline) return holder;
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
 bool Daemon::replace_plan(config::Model fresh) {
     if (state_ == State::idle) {
         model_ = std::move(fresh);  // the next run takes it
@@ -408,8 +421,7 @@ bool Daemon::replace_plan(config::Model fresh) {
         refuse_reload(laggard + " has not adopted the plan before");
         return false;
     }
-    plans_.free_idle(road_);
-    if (const auto holder = plans_.held_by(road_)) {
+    if (const auto holder = wait_for_idle_plan()) {
         refuse_reload("port " + *holder +
                       " has not sent what earlier plans emitted; wait for it, or restart");
         return false;

@@ -60,6 +60,7 @@ class Daemon {
     void write_report(const std::string& line) const;
 
     void reload();
+    std::optional<std::string> wait_for_idle_plan();
     bool replace_plan(config::Model fresh);
     bool adopt(std::unique_ptr<traffic::Plan> plan);
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
