@@ -37,7 +37,8 @@ class StreamBook {
     /// such.
     void adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
                std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent);
-    /// A new run begins: nothing is due yet. Before its base line is taken, or the dues of the run before would be in it.
+    /// A new run begins: nothing is due yet. Before its base line is taken, or the dues of the run before
+    /// would be in it.
     void begin();
     /// Traffic ended at that instant: nothing falls due after it.
     void end(std::uint64_t now_ns);
