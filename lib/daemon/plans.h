@@ -19,8 +19,6 @@ class Plans {
     static constexpr std::size_t most_retired = 4;
 
     [[nodiscard]] const traffic::Plan* current() const { return current_.get(); }
-    /// Plans that are not freed yet, the one in force included.
-    [[nodiscard]] std::size_t count() const { return retired_.size() + (current_ ? 1 : 0); }
 
     /// A plan that was offered to the lanes: kept until adopted() or for ever, for a lane that hangs may
     /// still take it.

@@ -154,8 +154,4 @@ bool shares_cpu(LcoreId lcore) {
     return false;
 }
 
-int socket_of(LcoreId lcore) {
-    return static_cast<int>(rte_lcore_to_socket_id(lcore.value));
-}
-
 }  // namespace volley::dpdk

@@ -44,6 +44,5 @@ void wait_lcore(LcoreId lcore);
 bool has_lcore(LcoreId lcore);
 /// True when another lcore of this EAL may run on one of the CPUs of this one: then an idle poll must yield.
 bool shares_cpu(LcoreId lcore);
-int socket_of(LcoreId lcore);
 
 }  // namespace volley::dpdk

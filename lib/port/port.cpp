@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <regex>
 #include <set>
@@ -284,15 +282,6 @@ void Port::stop() noexcept {
     if (!started_) return;
     started_ = false;
     rte_eth_dev_stop(id_.value);
-}
-
-std::string Port::mac_text() const {
-    std::array<char, 18> text{};
-    std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x",
-                  static_cast<unsigned>(mac_ >> 40) & 0xff, static_cast<unsigned>(mac_ >> 32) & 0xff,
-                  static_cast<unsigned>(mac_ >> 24) & 0xff, static_cast<unsigned>(mac_ >> 16) & 0xff,
-                  static_cast<unsigned>(mac_ >> 8) & 0xff, static_cast<unsigned>(mac_) & 0xff);
-    return text.data();
 }
 
 Link Port::link() const {

@@ -59,7 +59,6 @@ class Port {
     [[nodiscard]] int socket() const noexcept { return socket_; }
     /// Packets that one tail write can carry in one tx_burst call; 0: the whole call is one.
     [[nodiscard]] std::uint32_t packets_per_tail_write() const noexcept { return packets_per_tail_write_; }
-    [[nodiscard]] std::string mac_text() const;
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
 
     [[nodiscard]] Link link() const;

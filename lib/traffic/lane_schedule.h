@@ -89,11 +89,6 @@ class LaneSchedule {
         }
     }
 
-    /// Index of the stream's next packet in this lane. Same thread as fill().
-    [[nodiscard]] std::uint64_t next_index(std::uint32_t stream) const noexcept {
-        return lines_[stream].index;
-    }
-
   private:
     /// What each burst reads and writes: one cache line. The due tick is in the heap.
     struct alignas(cache_line) Line {

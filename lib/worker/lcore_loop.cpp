@@ -10,11 +10,7 @@ void LcoreLoop::turn(Tsc& now) noexcept {
         for (Lane* lane : lanes_) worked |= lane->turn(now);
         const Tsc then = now;
         now = tsc_now();
-        if (worked) {
-            dispatch_busy_.add(now - then);
-        } else {
-            dispatch_idle_turns_.add(1);
-        }
+        if (worked) dispatch_busy_.add(now - then);
     }
     for (TxWorker* worker : workers_) {
         const bool busy = worker->turn(now);

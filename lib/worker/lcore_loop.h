@@ -24,8 +24,6 @@ class LcoreLoop {
     void add(TxWorker& worker) { workers_.push_back(&worker); }
 
     [[nodiscard]] LcoreId lcore() const noexcept { return lcore_; }
-    [[nodiscard]] bool dispatches() const noexcept { return !lanes_.empty(); }
-    [[nodiscard]] const std::vector<Lane*>& lanes() const noexcept { return lanes_; }
 
     /// Turns until stop().
     void run() noexcept;
@@ -42,7 +40,6 @@ class LcoreLoop {
     [[nodiscard]] const Counter& heartbeat() const noexcept { return heartbeat_; }
     /// TSC ticks of turns in which a dispatched lane emitted something.
     [[nodiscard]] const Counter& dispatch_busy() const noexcept { return dispatch_busy_; }
-    [[nodiscard]] const Counter& dispatch_idle_turns() const noexcept { return dispatch_idle_turns_; }
 
   private:
     const LcoreId lcore_;
@@ -52,7 +49,6 @@ class LcoreLoop {
     alignas(cache_line) std::atomic<bool> stop_{false};  ///< written by control
     alignas(cache_line) Counter heartbeat_;              ///< this line: written by the lcore
     Counter dispatch_busy_;
-    Counter dispatch_idle_turns_;
     std::atomic<bool> ended_{false};
 };
 

@@ -40,9 +40,6 @@ class TxWorker {
     [[nodiscard]] TxCounters& counters() noexcept { return counters_; }
     [[nodiscard]] StreamRows& rows() noexcept { return rows_; }
     [[nodiscard]] const StreamRows& rows() const noexcept { return rows_; }
-    [[nodiscard]] const BurstRing& ring() const noexcept { return ring_; }
-    [[nodiscard]] const TxPool& pool() const noexcept { return pool_; }
-    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     /// Bursts of which every packet was accepted by the NIC. Writer: this worker, by release:
     /// nothing of the templates that they were made of is in use any more. Readers: its lane, and control,
     /// which acquires.
