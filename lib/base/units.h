@@ -64,6 +64,11 @@ std::string speed_text(std::uint64_t bits_per_second);
 /// sizes) on a link of link_bps. Nothing for max, and for per cent when link_bps is 0 (unknown).
 std::optional<Rational> packets_per_second(const Rate& rate, Rational l2_bytes, std::uint64_t link_bps);
 
+/// a + b, or the largest number where that is more: no instant lies beyond "never".
+constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+    return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
 /// a*b/c rounded down; the product may need 128 bits, the quotient must fit 64.
 constexpr std::uint64_t mul_div(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     return static_cast<std::uint64_t>(static_cast<Uint128>(a) * b / c);

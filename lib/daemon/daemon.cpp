@@ -17,6 +17,7 @@
 #include "dpdk/error.h"
 #include "telemetry/file_sink.h"
 #include "traffic/compile.h"
+#include "traffic/pace.h"
 
 namespace volley::daemon {
 namespace {
@@ -30,11 +31,13 @@ constexpr std::chrono::seconds adopt_patience{5};
 constexpr std::chrono::seconds idle_plan_patience{1};
 constexpr std::chrono::seconds stats_patience{5};
 constexpr std::chrono::seconds stop_patience{2};
-constexpr std::uint64_t late_end_ns = 1'000'000'000;
+constexpr Duration late_end{1'000'000'000};
 constexpr int exit_internal = 70;
 constexpr int exit_unsent = 75;
 // Between the plan's making and its first due tick: long enough for every lane to have adopted it.
-constexpr std::uint64_t lead_ns = 2'000'000;
+constexpr Duration lead{2'000'000};
+// And for each stream of it: a lane takes 200 ns to adopt one, the book of streams as much.
+constexpr Duration lead_a_stream{1'000};
 
 std::uint64_t monotonic_ns() {
     timespec ts{};
@@ -42,8 +45,8 @@ std::uint64_t monotonic_ns() {
     return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
 }
 
-Tsc ticks(std::uint64_t ns) {
-    return mul_div(ns, tsc_hz(), 1'000'000'000);
+Tsc ticks(Duration span) {
+    return traffic::ticks_of(span, tsc_hz());
 }
 
 dpdk::EalOptions eal_options(const config::Model& model) {
@@ -168,7 +171,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.tsc_hz = tsc_hz();
     input.generation = generation;
     input.epoch = epoch_;
-    input.not_before = previous == nullptr ? epoch_ : tsc_now() + ticks(lead_ns);
+    input.not_before = previous == nullptr ? epoch_ : tsc_now() + ticks(lead);
     input.end = end_;
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
@@ -215,6 +218,12 @@ bool Daemon::adopt(std::unique_ptr<traffic::Plan> plan) {
     return true;
 }
 
+// The same instant on both clocks; ~0 where the run has no duration.
+void Daemon::set_end(const config::Run& run) {
+    end_ = run.duration ? saturating_add(epoch_, ticks(*run.duration)) : ~Tsc{0};
+    end_ns_ = run.duration ? saturating_add(epoch_ns_, run.duration->ns) : ~std::uint64_t{0};
+}
+
 void Daemon::begin_run() {
     situation_.run_id = new_run_id(model_.name);
     situation_.run_started_ns = std::nullopt;
@@ -223,12 +232,15 @@ void Daemon::begin_run() {
     book_.begin();
     tell();
     stats_->begin_run(stats_patience);
-    const Tsc now = tsc_now();
-    epoch_ = now + ticks(lead_ns);
-    epoch_ns_ = monotonic_ns() + lead_ns;
-    end_ = model_.run.duration ? epoch_ + ticks(model_.run.duration->ns) : ~Tsc{0};
-    end_ns_ = model_.run.duration ? epoch_ns_ + model_.run.duration->ns : ~std::uint64_t{0};
+    epoch_ = tsc_now();
+    set_end(model_.run);
     auto plan = compile(model_, ++generation_, nullptr);
+    // Many streams take long to compile, so the schedule's zero follows it, or every stream would be late.
+    const Duration ahead{lead.ns + plan->streams.size() * lead_a_stream.ns};
+    epoch_ = tsc_now() + ticks(ahead);
+    epoch_ns_ = monotonic_ns() + ahead.ns;
+    set_end(model_.run);
+    traffic::begin_at(*plan, epoch_);
     book_.adopt(*plan, model_, epoch_ns_, end_ns_, epoch_ns_, false,
                 [this](StreamSlot slot) { return road_.sent(slot); });
     situation_.run_started_ns = epoch_ns_;
@@ -302,7 +314,7 @@ void Daemon::watch_run() {
     const Tsc now = tsc_now();
     const bool empty = plans_.current() == nullptr || plans_.current()->streams.empty();
     const bool emitted = !empty && road_.adopted() && road_.emission_over();
-    const bool too_late = now >= end_ && (empty || now - end_ > ticks(late_end_ns));
+    const bool too_late = now >= end_ && (empty || now - end_ > ticks(late_end));
     if (!emitted && !too_late) return;
     begin_drain();
     fire(Event::run_over);
@@ -428,8 +440,7 @@ bool Daemon::replace_plan(config::Model fresh) {
     }
     const Tsc old_end = end_;
     const std::uint64_t old_end_ns = end_ns_;
-    end_ = fresh.run.duration ? epoch_ + ticks(fresh.run.duration->ns) : ~Tsc{0};
-    end_ns_ = fresh.run.duration ? epoch_ns_ + fresh.run.duration->ns : ~std::uint64_t{0};
+    set_end(fresh.run);
     std::unique_ptr<traffic::Plan> plan;
     try {
         plan = compile(fresh, generation_ + 1, plans_.current());

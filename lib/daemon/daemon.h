@@ -50,6 +50,7 @@ class Daemon {
     void tell();
 
     void begin_run();
+    void set_end(const config::Run& run);
     void on_signal(int signal);
     void watch();
     void watch_run();

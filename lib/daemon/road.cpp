@@ -6,16 +6,13 @@
 
 #include "dpdk/eal.h"
 #include "dpdk/error.h"
+#include "traffic/pace.h"
 
 namespace volley::daemon {
 namespace {
 
 constexpr std::chrono::seconds link_patience{10};
 constexpr std::chrono::milliseconds poll_interval{10};
-
-Tsc ticks(std::chrono::nanoseconds span) {
-    return mul_div(static_cast<std::uint64_t>(span.count()), tsc_hz(), 1'000'000'000);
-}
 
 }  // namespace
 
@@ -95,12 +92,12 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
             settings.port = ports_[p]->id();
             settings.queue = QueueId{static_cast<std::uint16_t>(w)};
             settings.flush_threshold = tx->flush_threshold;
-            settings.flush_timeout = ticks(std::chrono::nanoseconds(tx->flush_timeout.ns));
+            settings.flush_timeout = traffic::ticks_of(tx->flush_timeout, tsc_hz());
             settings.packets_per_tail_write = ports_[p]->packets_per_tail_write();
             const std::string name = std::to_string(settings.port.value) + "_" + std::to_string(w);
-            lanes_.push_back(std::make_unique<worker::TxLane>(settings, name, tx->descriptors, frame,
-                                                              ports_[p]->socket(), ticks(worker::horizon),
-                                                              inline_dispatch));
+            lanes_.push_back(std::make_unique<worker::TxLane>(
+                settings, name, tx->descriptors, frame, ports_[p]->socket(),
+                traffic::ticks_of(worker::horizon, tsc_hz()), inline_dispatch));
             worker::TxLane& lane = *lanes_.back();
             lane.lcore = LcoreId{tx->lcores[w]};
             lane.port = p;

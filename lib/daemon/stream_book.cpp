@@ -2,37 +2,29 @@
 
 #include <algorithm>
 
+#include "traffic/pace.h"
+
 namespace volley::daemon {
 
-// Packets whose own due lies in a span from the first packet's due on: ceil(span * pps), exactly.
-std::uint64_t StreamBook::packets_in(const Entry& entry, std::uint64_t span_ns) {
-    const Uint128 product = static_cast<Uint128>(span_ns) * entry.pps->num;
-    const Uint128 divisor = static_cast<Uint128>(entry.pps->den) * 1'000'000'000;
-    return static_cast<std::uint64_t>((product + divisor - 1) / divisor);
-}
-
+// Packets whose own due lies before now and before the end of traffic.
 std::uint64_t StreamBook::due(const Entry& entry, std::uint64_t now_ns) const {
     const std::uint64_t until = std::min(now_ns, end_ns_);
     if (!entry.pps || until <= entry.from_ns) return entry.before;
-    return std::min(entry.before + packets_in(entry, until - entry.from_ns), entry.count);
+    return std::min(entry.before + traffic::packets_in(Duration{until - entry.from_ns}, *entry.pps),
+                    entry.count);
 }
 
 void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
                        std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent) {
     const std::lock_guard lock(mutex_);
-    std::vector<std::uint64_t> due_now;
-    for (const Entry& entry : entries_) due_now.push_back(continues ? due(entry, now_ns) : 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        entries_[i].before = due_now[i];
-        entries_[i].pps = std::nullopt;
-        entries_[i].disabled = false;
+    std::vector<bool> was_present;
+    for (Entry& entry : entries_) {
+        was_present.push_back(entry.present);
+        entry.before = continues ? due(entry, now_ns) : 0;
+        entry.pps = std::nullopt;
+        entry.present = false;
     }
     end_ns_ = end_ns;
-    std::vector<bool> was_present(entries_.size());
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        was_present[i] = entries_[i].present;
-        entries_[i].present = false;
-    }
     for (const traffic::StreamPlan& stream : plan.streams) {
         const std::uint32_t slot = stream.slot.value;
         if (slot >= entries_.size()) entries_.resize(slot + 1);
@@ -48,9 +40,10 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         entry.port = model.ports[stream.port].name;
         entry.pps = stream.max ? std::nullopt : std::optional<Rational>(stream.pps);
         entry.count = stream.count;
-        entry.stop_ns = stream.duration.ns == 0 ? ~std::uint64_t{0} : entry.start_ns + stream.duration.ns;
+        entry.stop_ns =
+            stream.duration.ns == 0 ? ~std::uint64_t{0} : saturating_add(entry.start_ns, stream.duration.ns);
         if (stream.duration.ns != 0 && entry.pps) {
-            entry.count = std::min(entry.count, packets_in(entry, stream.duration.ns));
+            entry.count = std::min(entry.count, traffic::packets_in(stream.duration, *entry.pps));
         }
         entry.from_ns = carried ? std::max(now_ns, entry.start_ns) : entry.start_ns;
     }

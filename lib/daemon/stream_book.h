@@ -33,8 +33,7 @@ class StreamBook {
     using Sent = std::function<std::uint64_t(StreamSlot)>;
 
     /// The streams of a plan whose schedule's zero is at epoch_ns and which ends at end_ns (~0: never).
-    /// continues: a reload; what was due so far stays due. Streams of `model` that are disabled are listed as
-    /// such.
+    /// continues: a reload; what was due so far stays due.
     void adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
                std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent);
     /// A new run begins: nothing is due yet. Before its base line is taken, or the dues of the run before
@@ -49,7 +48,6 @@ class StreamBook {
     struct Entry {
         bool used = false;
         bool present = false;  ///< in the plan in force
-        bool disabled = false;
         std::string name;
         std::string port;
         std::optional<Rational> pps;
@@ -60,7 +58,6 @@ class StreamBook {
         std::uint64_t packets_before = 0;           ///< its counter when the run began
         std::uint64_t before = 0;                   ///< packets due before from_ns
     };
-    [[nodiscard]] static std::uint64_t packets_in(const Entry& entry, std::uint64_t span_ns);
     [[nodiscard]] std::uint64_t due(const Entry& entry, std::uint64_t now_ns) const;
 
     mutable std::mutex mutex_;

@@ -377,4 +377,14 @@ std::variant<std::unique_ptr<Plan>, std::vector<Problem>> compile(const config::
     return Compilation(model, inputs, table, previous).run();
 }
 
+void begin_at(Plan& plan, Tsc epoch) {
+    const Tsc later = epoch - plan.epoch;  // modulo 2^64: earlier too
+    plan.epoch = epoch;
+    if (plan.end != ~Tsc{0}) plan.end += later;
+    for (StreamPlan& stream : plan.streams) stream.start += later;
+    for (const auto& port : plan.lanes) {
+        for (const auto& lane : port) lane->shift(later);
+    }
+}
+
 }  // namespace volley::traffic

@@ -49,4 +49,8 @@ std::variant<std::unique_ptr<Plan>, std::vector<Problem>> compile(const config::
                                                                   const Inputs& inputs, StreamTable& table,
                                                                   const Plan* previous);
 
+/// Moves the zero of a first plan, one without a previous, to `epoch`, and its end with it: compiling many
+/// streams takes long, and a zero that was set before would make every stream late. Before the lanes get it.
+void begin_at(Plan& plan, Tsc epoch);
+
 }  // namespace volley::traffic

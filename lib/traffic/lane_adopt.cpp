@@ -6,10 +6,6 @@
 namespace volley::traffic {
 namespace {
 
-constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-    return a > ~b ? ~std::uint64_t{0} : a + b;
-}
-
 std::uint64_t scaled(std::uint64_t value, double ratio) noexcept {
     const double product = static_cast<double>(value) * ratio;
     return product < 9e18 ? static_cast<std::uint64_t>(product) : std::uint64_t{9'000'000'000'000'000'000U};
@@ -37,6 +33,17 @@ LaneSchedule::LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std:
         }
         terms_[i].spec = streams[i];
         set_line(i, tsc_hz);
+    }
+}
+
+void LaneSchedule::shift(Tsc later) noexcept {
+    if (end_ != ~Tsc{0}) {
+        end_ += later;
+        last_tick_ += later;
+    }
+    for (Terms& terms : terms_) {
+        terms.spec.start += later;
+        if (terms.spec.stop != ~Tsc{0}) terms.spec.stop += later;
     }
 }
 

@@ -53,6 +53,9 @@ class LaneSchedule {
     /// exactly ceil((end - start) * pps) packets.
     LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz);
 
+    /// Moves starts and end by `later` ticks (modulo 2^64: earlier too). Before adopt() only.
+    void shift(Tsc later) noexcept;
+
     /// Carries the next own ordinal and the time base of every stream that continues from `previous`
     /// (nullptr: first plan), and starts the others on their own grid, at the first due that is not before
     /// `now`. Untouched streams keep their dues to the tick. A new rate scales what is left of the running

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "base/ids.h"
 #include "base/tsc.h"
+#include "base/units.h"
 #include "worker/lane.h"
 #include "worker/tx_pool.h"
 #include "worker/tx_worker.h"
@@ -13,7 +13,7 @@
 namespace volley::worker {
 
 /// How far ahead of its due tick a burst may be emitted.
-inline constexpr std::chrono::microseconds horizon{200};
+inline constexpr Duration horizon{200'000};
 
 /// One TX queue of one port with everything that feeds it. Members in the order in which they need each
 /// other.

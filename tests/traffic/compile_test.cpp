@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -269,6 +270,61 @@ TEST(compile, a_timed_run_sends_exactly_its_packets_for_every_number_of_workers)
             EXPECT_TRUE(hold_each_index_once(of_slot(sent, {i}), i < 3 ? 12'346U : 78U))
                 << i << " of " << workers;
         }
+    }
+}
+
+TEST(compile, a_zero_that_is_set_after_compiling_gives_the_schedule_that_was_compiled_for_it) {
+    const config::Model model = model_of(
+        listed({stream_text("paced", R"("rate": "123457pps", "start": {"delay": "3ms"})"),
+                stream_text("timed", R"("rate": "777pps", "duration": "50ms")"),
+                stream_text("early", R"("rate": "31pps")"),
+                stream_text("late", R"("rate": "31pps")")}));  // its last burst is pulled before the end
+    for (const bool earlier : {false, true}) {
+        for (const bool ends : {false, true}) {
+            Inputs wanted = inputs_of();
+            wanted.epoch = 7 * hz;
+            if (ends) wanted.end = wanted.epoch + hz / 10;
+            Inputs guessed = wanted;
+            guessed.epoch += earlier ? hz : ~Tsc{0} - 5 * hz;
+            if (ends) guessed.end = guessed.epoch + hz / 10;
+            StreamTable table;
+            const auto expected = plan_of(model, table, nullptr, wanted);
+            const auto moved = plan_of(model, table, nullptr, guessed);
+            begin_at(*moved, wanted.epoch);
+            EXPECT_EQ(moved->epoch, expected->epoch);
+            EXPECT_EQ(moved->end, expected->end);
+            for (std::size_t s = 0; s < expected->streams.size(); ++s)
+                EXPECT_EQ(moved->streams[s].start, expected->streams[s].start);
+            adopt_all(*expected, nullptr, wanted.epoch - 1);
+            adopt_all(*moved, nullptr, wanted.epoch - 1);
+            const auto shape = [](const std::vector<TemplateBurst>& bursts) {
+                std::vector<std::array<std::uint64_t, 4>> out;
+                for (const TemplateBurst& b : bursts)
+                    out.push_back({b.stream, b.first_index, b.count, b.due});
+                return out;
+            };
+            const auto sent = shape(run_all(*expected, wanted.epoch, wanted.epoch + hz / 5));
+            EXPECT_FALSE(sent.empty());
+            EXPECT_EQ(shape(run_all(*moved, wanted.epoch, wanted.epoch + hz / 5)), sent);
+        }
+    }
+}
+
+TEST(compile, a_stream_at_max_starts_and_stops_by_the_zero_that_is_set_after_compiling) {
+    const config::Model model = model_of(stream_text("max", R"("rate": "max", "duration": "10ms")"));
+    for (const Tsc guess : {2 * hz, 8 * hz}) {
+        Inputs inputs = inputs_of(1);
+        inputs.epoch = guess;
+        StreamTable table;
+        const auto plan = plan_of(model, table, nullptr, inputs);
+        begin_at(*plan, 7 * hz);
+        adopt_all(*plan, nullptr, 7 * hz - 1);
+        LaneSchedule& lane = *plan->lanes[0][0];
+        TemplateBurst out[4];
+        EXPECT_EQ(lane.fill(7 * hz - 1, 7 * hz - 1, 4, 4, out), 0U);
+        EXPECT_EQ(lane.fill(7 * hz + hz / 1000, 7 * hz + hz / 1000, 4, 4, out), 4U);
+        EXPECT_EQ(lane.fill(7 * hz + hz / 50, 7 * hz + hz / 50, 4, 4, out), 0U);
+        EXPECT_TRUE(lane.finished(7 * hz + hz / 50));
     }
 }
 

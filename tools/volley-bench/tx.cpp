@@ -12,6 +12,7 @@
 #include "dpdk/error.h"
 #include "packet/template.h"
 #include "port/port.h"
+#include "traffic/pace.h"
 #include "volley-bench/rounds.h"
 #include "worker/lcore_loop.h"
 #include "worker/tx_lane.h"
@@ -174,7 +175,7 @@ class Bench {
         worker::TxWorker::Settings settings;
         settings.port = port_.id();
         settings.flush_threshold = burst;
-        const Tsc horizon = mul_div(std::uint64_t{worker::horizon.count()}, tsc_hz(), 1'000'000);
+        const Tsc horizon = traffic::ticks_of(worker::horizon, tsc_hz());
         lanes_.emplace_back(name, std::make_unique<worker::TxLane>(settings, name, 1024, 60, port_.socket(),
                                                                    horizon, !dispatched));
         return *lanes_.back().second;
