@@ -45,6 +45,8 @@ const std::vector<LaterKey>& later_keys() {
         {"ports[].tx", "require_fast_path", "false", "refusing a slow transmit path at start"},
         {"ports[].tx", "offload", "false", "checksums by the device"},
         {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
+        {"rate", "steps", "", "rates that change in steps"},
+        {"rate", "ramp", "", "rates that rise or fall"},
         {"streams[]", "bursts", "null", "bursts with gaps"},
         {"streams[]", "next", "null", "chains of streams"},
         {"streams[]", "loop", "1", "repeated chains"},

@@ -148,6 +148,7 @@ TEST(Schema, has_the_keys_defaults_and_descriptions_of_the_decoder_and_no_others
     }
     for (const LaterKey& key : later_keys()) {
         const std::string object(key.object);
+        if (object == "rate") continue;  // a text in the schema
         known[object].insert(std::string(key.name));
         const auto& properties = properties_of(schema, object);
         ASSERT_TRUE(properties.contains(key.name)) << object << '.' << key.name;
