@@ -35,6 +35,19 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
     return length;
 }
 
+// One character at `at`, escaped when it would disturb a line; moves `at` behind it.
+void append_printable(std::string& out, std::string_view text, std::size_t& at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    const std::size_t length = sequence_length(text, at);
+    if (c < 0x20 || c == 0x7f || length == 0) {
+        escape(out, c);
+        ++at;
+    } else {
+        out += text.substr(at, length);
+        at += length;
+    }
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -46,6 +59,12 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
+std::string on_one_line(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) append_printable(out, text, i);
+    return out;
+}
+
 std::string quote(std::string_view text) {
     std::string out = "\"";
     for (std::size_t i = 0; i < text.size();) {
@@ -53,15 +72,7 @@ std::string quote(std::string_view text) {
             out += "…";
             break;
         }
-        const auto c = static_cast<unsigned char>(text[i]);
-        const std::size_t length = sequence_length(text, i);
-        if (c < 0x20 || c == 0x7f || length == 0) {
-            escape(out, c);
-            ++i;
-        } else {
-            out += text.substr(i, length);
-            i += length;
-        }
+        append_printable(out, text, i);
     }
     return out + "\"";
 }

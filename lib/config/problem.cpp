@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "config/print.h"
+
 namespace volley::config {
 namespace {
 
@@ -21,7 +23,7 @@ std::string all_lines(const std::vector<Problem>& problems) {
 std::string to_line(const Problem& problem) {
     std::string out = problem.file;
     if (problem.line != 0) out += ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column);
-    if (!problem.pointer.empty()) out += ": " + problem.pointer;
+    if (!problem.pointer.empty()) out += ": " + on_one_line(problem.pointer);
     return out + ": " + problem.text;
 }
 

@@ -64,6 +64,10 @@ TEST(Message, of_process_keys_says_what_would_be_right) {
     for (const Case& c : cases) expect_told(with_top(c.text), c.told);
 }
 
+TEST(Message, stays_on_one_line_whatever_the_key_holds) {
+    expect_told(with_top(R"(, "ver\nsion\u001b[31m": 1)"), "f:1:68: /ver\\x0asion\\x1b[31m: unknown key");
+}
+
 TEST(Message, of_the_version_says_which_one_is_read) {
     expect_told(R"({"version": "1", "ports": [{"name": "a", "device": "net_null0"}]})",
                 R"(is the text "1"; the number 1 is needed)");
