@@ -141,6 +141,15 @@ TEST(RandomDraws, reach_over_the_whole_of_wide_fields) {
     EXPECT_TRUE(common == 0);
 }
 
+/// A remainder instead of a rejection would give the first third twice its share.
+TEST(RandomDraws, are_uniform_over_a_wide_range_that_is_no_power_of_two) {
+    const Values values(random_of(0, (Value{3} << 40) - 1), eth, "dst");
+    std::map<std::uint64_t, int> share;
+    for (std::uint64_t i = 0; i < 3000; ++i) ++share[values.small(i) >> 40];
+    ASSERT_EQ(share.size(), 3U);
+    for (const auto& [third, count] : share) EXPECT_NEAR(count, 1000, 120) << third;
+}
+
 TEST(RandomDraws, differ_by_seed_and_are_the_same_in_every_release) {
     EXPECT_NE(Values(random_of(0, 0xffffffff, 1)).small(0), Values(random_of(0, 0xffffffff, 2)).small(0));
     EXPECT_EQ(draw(1, 0), 0x5692161d100b05e5U);
