@@ -16,6 +16,8 @@ class Counts : public testing::TestWithParam<std::tuple<unsigned, bool>> {};
 TEST_P(Counts, hold_alone_whatever_burst_and_workers) {
     const auto [workers, dispatch] = GetParam();
     for (const std::uint64_t count : counts) {
+        // A start takes seconds under a sanitizer; there these three do, the others share a port below.
+        if (sanitized() && count != 1 && count != 33 && count < 1000) continue;
         SCOPED_TRACE(count);
         const json report =
             run_volleyd(configuration(workers, dispatch, {port("east", "net_null0,copy=0,no-rx=1", workers)},
