@@ -5,23 +5,9 @@
 
 #include "config/check.h"
 #include "config/load.h"
+#include "volleyctl/offline.h"
 
 namespace volley::ctl {
-namespace {
-
-constexpr int exit_bad_content = 65;
-constexpr int exit_no_input = 66;
-
-// Takes one value an option, so that a file name may follow it.
-void add_sets(CLI::App& app, std::vector<std::string>& sets) {
-    app.add_option("--set", sets, "Change a value before it is checked, such as /streams/0/rate=50%")
-        ->type_name("POINTER=VALUE")
-        ->expected(1)
-        ->take_all();
-}
-
-}  // namespace
-
 ConfigCommands::ConfigCommands(CLI::App& app) {
     CLI::App* config = app.add_subcommand("config", "Check and show configuration files");
     config->require_subcommand(1);
@@ -55,16 +41,10 @@ int ConfigCommands::check() const {
 }
 
 int ConfigCommands::show() const {
-    try {
+    return guarded([this] {
         std::cout << config::dump_config(config::load(file_, sets_), json_ ? 0 : 2) << '\n';
         return 0;
-    } catch (const config::Error& error) {
-        std::cerr << error.what() << '\n';
-        return exit_bad_content;
-    } catch (const config::FileError& error) {
-        std::cerr << error.what() << '\n';
-        return exit_no_input;
-    }
+    });
 }
 
 }  // namespace volley::ctl

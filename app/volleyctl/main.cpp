@@ -3,24 +3,30 @@
 #include <iostream>
 
 #include "volleyctl/config_commands.h"
+#include "volleyctl/explain_command.h"
+#include "volleyctl/offline.h"
+#include "volleyctl/render_command.h"
 
 namespace {
 
-// sysexits.h, so that scripts and systemd can tell the kinds of failure apart. CLI11 has numbers of its own.
-constexpr int exit_usage = 64;
+// sysexits.h; CLI11 has numbers of its own for usage.
 constexpr int exit_internal = 70;
 
 int run(int argc, char** argv) {
-    CLI::App app{"Controls and checks Volley. The config verbs need no daemon."};
+    CLI::App app{"Controls and checks Volley. config, render and explain need no daemon."};
     app.set_version_flag("--version", VOLLEY_VERSION);
     app.require_subcommand(1);
-    volley::ctl::ConfigCommands commands(app);
+    volley::ctl::ConfigCommands config(app);
+    volley::ctl::RenderCommand render(app);
+    volley::ctl::ExplainCommand explain(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_usage;
+        return app.exit(error) == 0 ? 0 : volley::ctl::exit_usage;
     }
-    return commands.run();
+    if (render.parsed()) return render.run();
+    if (explain.parsed()) return explain.run();
+    return config.run();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -197,6 +198,22 @@ TEST_F(Pcap, holds_every_packet_and_byte_of_the_report) {
     EXPECT_EQ(tx.at("packets"), 10'000);
     EXPECT_EQ(tx.at("bytes"), bytes);
     EXPECT_EQ(tx.at("l2_bytes"), bytes + 40'000);
+}
+
+/// The packets of each stream, told apart by their source address, in their order.
+std::map<std::string, std::vector<std::string>> by_stream(const std::vector<std::string>& packets) {
+    std::map<std::string, std::vector<std::string>> streams;
+    for (const std::string& packet : packets) streams[packet.substr(6, 6)].push_back(packet);
+    return streams;
+}
+
+TEST_F(Pcap, is_what_volleyctl_renders_without_a_device) {
+    const std::string config = dir_->file("mixed.json");
+    std::ofstream(config) << mixed_configuration("unused.pcap");
+    const Result rendered = run({volleyctl_path(), "render", config, "-o", dir_->file("rendered.pcap")});
+    ASSERT_EQ(rendered.status, 0) << rendered.err;
+    EXPECT_TRUE(by_stream(read_pcap(dir_->file("rendered.pcap"))) ==
+                by_stream(read_pcap(dir_->file("one.pcap"))));
 }
 
 TEST_F(Pcap, shows_every_checksum_good) {

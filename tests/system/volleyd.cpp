@@ -27,6 +27,10 @@ std::string joined(const std::vector<std::string>& parts) {
 std::string volleyd_path() {
     return VOLLEY_BUILD "/app/volleyd";
 }
+
+std::string volleyctl_path() {
+    return VOLLEY_BUILD "/app/volleyctl";
+}
 std::string source_path() {
     return VOLLEY_SOURCE;
 }

@@ -14,8 +14,9 @@ namespace volley::test {
 
 using nlohmann::json;
 
-/// The program that this build made.
+/// The programs that this build made.
 std::string volleyd_path();
+std::string volleyctl_path();
 /// The folder of the sources, for conf/ and README.md.
 std::string source_path();
 /// True in a build with a sanitizer, where a test asks for less.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "packet/describe.h"
+
+namespace volley::ctl {
+
+/// Some bytes of a frame and what they are.
+struct Annotation {
+    std::uint32_t offset = 0;
+    std::vector<std::uint8_t> bytes;
+    std::string layer;    ///< "ipv4.2", "payload"
+    std::string field;    ///< "src"; empty for bytes that no field names
+    std::string value;    ///< as people write it
+    std::string program;  ///< how it varies; empty when it does not
+};
+
+/// Every byte of the frame, field by field and in order; fields that share a byte each show it.
+std::vector<Annotation> annotate(const packet::Description& description, std::span<const std::uint8_t> frame);
+
+}  // namespace volley::ctl

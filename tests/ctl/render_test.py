@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""volleyctl render and explain. usage: render_test.py SOURCE_DIR VOLLEYCTL"""
+import collections
+import json
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from ctl import SOURCE, Folder, config, fields, frames, run
+
+QUICKSTART = SOURCE / "conf/quickstart.json"
+UDP = [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": "10.0.0.1", "to": "10.0.0.255"}}}}, {"udp": {}}]
+
+
+def stream(**keys):
+    return {"name": "s", "port": "east", "rate": "1Mpps", "packet": {"frame_size": 64, "headers": UDP}, **keys}
+
+
+class Render(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder(self)
+
+    def test_times_are_exact_to_the_nanosecond(self):
+        pcap, _ = self.folder.render(config([stream(rate="3Mpps", burst=1)]), 7)
+        self.assertEqual([time for time, _ in frames(pcap)], [i * 1000 // 3 for i in range(7)])
+
+    def test_a_burst_falls_due_together(self):
+        pcap, _ = self.folder.render(config([stream(burst=4)]), 10)
+        self.assertEqual([time for time, _ in frames(pcap)], [0] * 4 + [4000] * 4 + [8000] * 2)
+
+    def test_any_number_of_workers_sends_the_same_packets(self):
+        seen = set()
+        for workers in (1, 2, 3, 8):
+            pcap, told = self.folder.render(config([stream(count=255 * 20, burst=7)], lcores=range(3, 3 + workers)))
+            self.assertEqual(told["packets"], 255 * 20)
+            seen.add(tuple(frames(pcap)))
+        self.assertEqual(len(seen), 1)
+        sources = collections.Counter(src for src, in fields(pcap, "ip.src"))
+        self.assertEqual((len(sources), set(sources.values())), (255, {20}))
+
+    def test_the_end_of_the_run_bounds_it(self):
+        _, told = self.folder.render(config([stream()], run={"duration": "1ms"}))
+        self.assertEqual(told["packets"], 1000)
+        _, told = self.folder.render(config([stream(duration="2ms")]))
+        self.assertEqual(told["packets"], 2000)
+
+    def test_a_run_without_end_asks_for_a_number_of_packets(self):
+        got = run("render", QUICKSTART, "-o", self.folder.path / "out.pcap")
+        self.assertEqual(got.returncode, 64)
+        self.assertIn("-n 1000", got.stderr)
+
+    def test_a_stream_at_max_takes_what_the_link_leaves(self):
+        streams = [stream(), stream(name="flood", rate="max")]
+        _, told = self.folder.render(config(streams, run={"duration": "1ms"}))
+        paced, flood = (entry["packets"] for entry in told["streams"])
+        self.assertEqual(paced, 1000)
+        self.assertAlmostEqual(flood, 14880.95 - 1000, delta=64)
+
+    def test_ports_and_streams_can_be_chosen(self):
+        streams = [stream(count=10), stream(name="t", count=20)]
+        _, told = self.folder.render(config(streams), None, "--stream", "t")
+        self.assertEqual([(entry["name"], entry["packets"]) for entry in told["streams"]], [("t", 20)])
+        _, told = self.folder.render(config(streams), None, "--port", "east")
+        self.assertEqual(told["packets"], 30)
+        path = self.folder.write("c.json", config(streams))
+        self.assertEqual(run("render", path, "-o", "/dev/null", "--port", "west").returncode, 64)
+        self.assertEqual(run("render", path, "-o", "/dev/null", "--stream", "u").returncode, 64)
+
+    def test_what_cannot_be_read_written_or_compiled_has_its_exit_code(self):
+        out = self.folder.path / "out.pcap"
+        self.assertEqual(run("render", "/nonexistent.json", "-n", 1, "-o", out).returncode, 66)
+        got = run("render", QUICKSTART, "-n", 1, "-o", "/nonexistent/out.pcap")
+        self.assertEqual((got.returncode, "/nonexistent/out.pcap" in got.stderr), (66, True))
+        path = self.folder.write("c.json", config([stream(rate="50%")], port={"speed": None}))
+        got = run("render", path, "-n", 1, "-o", out)
+        self.assertEqual(got.returncode, 65)
+        self.assertIn("/streams/0/rate", got.stderr)
+        self.assertEqual(run("render", path, "-n", 1, "-o", out, "--link-speed", "10Gbps").returncode, 0)
+        self.assertEqual(run("render", path, "-n", 1, "-o", out, "--link-speed", "10").returncode, 64)
+        self.assertEqual(run("render", path).returncode, 64)
+
+
+class Explain(unittest.TestCase):
+    def test_every_byte_is_named_once_and_in_order(self):
+        got = run("explain", QUICKSTART, "--json")
+        self.assertEqual(got.returncode, 0, got.stderr)
+        for entry, size in zip(json.loads(got.stdout)["streams"], (1518, 218, 128)):
+            covered = set()
+            for part in entry["bytes"]:
+                self.assertLessEqual(part["offset"], max(covered, default=-1) + 1)
+                covered |= set(range(part["offset"], part["offset"] + len(part["bytes"].split())))
+            self.assertEqual(covered, set(range(size - 4)), entry["name"])
+
+    def test_programs_tuples_and_arithmetic_are_told(self):
+        got = run("explain", QUICKSTART, "--stream", "voice")
+        for text in ("100000 packets/s", "one every 10000.000 ns", "174.400 Mbit/s L2", "190.400 Mbit/s L1", "tuples  100",
+                     "udp src", "16384 to 16483", "payload"):
+            self.assertIn(text, got.stdout)
+        self.assertIn("      *\n", got.stdout)
+
+    def test_a_mix_shows_its_genome(self):
+        folder = Folder(self)
+        mix = stream(packet={"frame_size": {"imix": "simple"}, "headers": UDP})
+        got = run("explain", folder.write("c.json", config([mix])))
+        self.assertIn("64 x 7, 570 x 4, 1518 x 1: ", got.stdout)
+        self.assertIn("[A=570", got.stdout)
+
+    def test_any_packet_can_be_shown(self):
+        got = run("explain", QUICKSTART, "--stream", "voice", "--packet", "99")
+        self.assertIn("packet 99", got.stdout)
+        self.assertIn("16483", got.stdout.split("packet 99")[1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
