@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -96,10 +98,26 @@ class DriverOverride {
     std::uint32_t flags_ = 0;
 };
 
+/// One for each port number, made once and never closed: the EAL's interrupt thread may still hold the number
+/// in its list when the port is gone, and would then watch whatever got it next.
+int event_fd(unsigned number) {
+    static std::array<int, 32> descriptors = [] {
+        std::array<int, 32> none{};
+        none.fill(-1);
+        return none;
+    }();
+    int& fd = descriptors.at(number);
+    if (fd < 0) fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (fd < 0) throw std::runtime_error("no eventfd for interrupts");
+    std::uint64_t stale = 0;
+    [[maybe_unused]] const auto n = read(fd, &stale, sizeof(stale));
+    return fd;
+}
+
 void signal_event(int fd) {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written =
-        write(fd, &one, sizeof(one));  // full only after 2^64 unread interrupts
+    // By syscall: ThreadSanitizer would order the EAL's interrupt thread after us.
+    syscall(SYS_write, fd, &one, sizeof(one));  // full only after 2^64 unread interrupts
 }
 
 }  // namespace
@@ -107,15 +125,13 @@ void signal_event(int fd) {
 Attachment::Attachment(Nic& nic, unsigned number) : nic_(nic) {
     if (const auto mismatch = dpdk_mismatch(rte_version()); !mismatch.empty())
         throw std::runtime_error(mismatch);
-    event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (event_fd_ < 0) throw std::runtime_error("no eventfd for interrupts");
+    event_fd_ = event_fd(number);
     try {
         build_device(number);
         trap_add(nic_);
         plug();
     } catch (...) {
         trap_remove(nic_);
-        close(event_fd_);
         throw;
     }
     rte_intr_handle* handle = device_->intr_handle;
@@ -180,7 +196,6 @@ Attachment::~Attachment() {
         say("%s could not be unplugged", nic_.name().c_str());
     nic_.set_interrupt_sink({});
     trap_remove(nic_);
-    close(event_fd_);
 }
 
 }  // namespace volley::soft82599

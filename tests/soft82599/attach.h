@@ -25,7 +25,7 @@ class Attachment {
 
     Nic& nic_;
     rte_pci_device* device_ = nullptr;  ///< owned by the PCI bus once plugged
-    int event_fd_ = -1;
+    int event_fd_ = -1;                 ///< shared by all ports that ever have this number
 };
 
 }  // namespace volley::soft82599
