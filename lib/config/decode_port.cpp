@@ -63,7 +63,7 @@ void decode_tx(Decoder& decoder, const At& at, Port& out) {
     decode_object(decoder, at, tx_table(), *out.tx);
 }
 
-const std::array<Row<TxQueues>, 7> tx_rows{{
+const std::array<Row<TxQueues>, 9> tx_rows{{
     {{"lcores", "array of lcores", "required", "", Effect::restart,
       "the port's workers: queue i is driven by the i-th lcore"},
      [](Decoder& d, const At& at, TxQueues& t) { d.integers(at, 0, most_lcores - 1, t.lcores); },
@@ -92,6 +92,15 @@ const std::array<Row<TxQueues>, 7> tx_rows{{
       "largest frame that a reload may bring; null: the largest of the streams at start"},
      [](Decoder& d, const At& at, TxQueues& t) { d.integer(at, 64, largest_frame, t.max_frame); },
      [](const TxQueues& t) { return to_node(t.max_frame); }},
+    {{"require_fast_path", "boolean", "false", "", Effect::restart,
+      "refuse to start where ixgbe would take its full transmit path; other drivers have no such choice"},
+     [](Decoder& d, const At& at, TxQueues& t) { d.read(at, t.require_fast_path); },
+     [](const TxQueues& t) { return to_node(t.require_fast_path); }},
+    {{"offload", "boolean", "false", "", Effect::restart,
+      "let the device compute IPv4, UDP and TCP checksums where it can, for comparison: the bytes are the "
+      "same, and ixgbe takes its full path"},
+     [](Decoder& d, const At& at, TxQueues& t) { d.read(at, t.offload); },
+     [](const TxQueues& t) { return to_node(t.offload); }},
 }};
 
 const std::array<Row<Port>, 10> port_rows{{

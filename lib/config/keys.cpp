@@ -42,8 +42,6 @@ const std::vector<LaterKey>& later_keys() {
         {"ports[]", "addresses", "[]", "the port's own IP addresses"},
         {"ports[]", "gateway", "null", "next hop of streams"},
         {"ports[]", "vlan", "null", "VLAN of the port's own addresses"},
-        {"ports[].tx", "require_fast_path", "false", "refusing a slow transmit path at start"},
-        {"ports[].tx", "offload", "false", "checksums by the device"},
         {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
         {"rate", "steps", "", "rates that change in steps"},
         {"rate", "ramp", "", "rates that rise or fall"},

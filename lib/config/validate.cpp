@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "config/ixgbe_rules.h"
 #include "config/lcores.h"
 #include "config/print.h"
 #include "config/validate_traffic.h"
@@ -43,6 +44,19 @@ class Checker {
                                                     devices[device]->pointer +
                                                     "; each port needs one of its own");
             }
+            if (port.tx && ixgbe::may_be_ixgbe(port.device)) check_ixgbe(port);
+        }
+    }
+
+    // What the driver would refuse at start is refused here, without it.
+    void check_ixgbe(const Port& port) {
+        const TxQueues& tx = *port.tx;
+        const ixgbe::TxRules rules{tx.descriptors, tx.rs_thresh, tx.free_thresh, tx.offload, true};
+        const auto found = ixgbe::problems(rules);
+        for (const ixgbe::TxProblem& problem : found)
+            wrong(port.pointer + "/tx/" + std::string(problem.key), problem.text);
+        if (found.empty() && tx.require_fast_path && ixgbe::predicted(rules) == ixgbe::TxPath::full) {
+            wrong(port.pointer + "/tx/require_fast_path", ixgbe::why_full(rules));
         }
     }
 

@@ -94,6 +94,7 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
             settings.flush_threshold = tx->flush_threshold;
             settings.flush_timeout = traffic::ticks_of(tx->flush_timeout, tsc_hz());
             settings.packets_per_tail_write = ports_[p]->packets_per_tail_write();
+            settings.offloads = ports_[p]->tx_offloads();
             const std::string name = std::to_string(settings.port.value) + "_" + std::to_string(w);
             lanes_.push_back(std::make_unique<worker::TxLane>(
                 settings, name, tx->descriptors, frame, ports_[p]->socket(),

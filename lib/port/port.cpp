@@ -138,7 +138,7 @@ void Port::probe() {
 // Thresholds are the ring's own where the operator left ours alone, for every driver has its rules; ixgbe's
 // are known.
 rte_eth_txconf Port::queue_settings(rte_eth_txconf defaults) const {
-    defaults.offloads = 0;
+    defaults.offloads = tx_offloads_;
     if (!settings_.tx) return defaults;
     const config::TxQueues ours;
     const bool ixgbe_rules = driver_ == ixgbe_driver;
@@ -151,14 +151,14 @@ rte_eth_txconf Port::queue_settings(rte_eth_txconf defaults) const {
     if (ixgbe_rules) {
         const auto found = ixgbe::problems(tx_rules());
         std::string text;
-        for (const std::string& problem : found) text += (text.empty() ? "" : "; ") + problem;
+        for (const auto& problem : found) text += (text.empty() ? "" : "; ") + problem.text;
         if (!found.empty()) throw dpdk::Error("port " + name() + " (ixgbe)", EINVAL, text);
     }
     return defaults;
 }
 
 ixgbe::TxRules Port::tx_rules() const {
-    return {settings_.tx->descriptors, settings_.tx->rs_thresh, settings_.tx->free_thresh, false,
+    return {settings_.tx->descriptors, settings_.tx->rs_thresh, settings_.tx->free_thresh, tx_offloads_ != 0,
             ixgbe::vectors_allowed()};
 }
 
@@ -168,7 +168,11 @@ void Port::confirm_tx_path(std::optional<ixgbe::TxPath> said) {
     const ixgbe::TxPath rules = ixgbe::predicted(tx_rules());
     tx_path_ = name_of(rules);
     packets_per_tail_write_ = ixgbe::packets_per_tail_write(rules);
-    if (said && *said == rules) return;
+    if (said && *said == rules) {
+        if (rules != ixgbe::TxPath::full || !settings_.tx->require_fast_path) return;
+        throw dpdk::Error("port " + name() + " requires a fast transmit path", EINVAL,
+                          ixgbe::why_full(tx_rules()));
+    }
     throw dpdk::Error(
         "port " + name() + ": by its rules the ixgbe driver takes its " + tx_path_ +
             " transmit path, but it said " + (said ? std::string(name_of(*said)) : "nothing"),
@@ -206,6 +210,10 @@ void Port::configure_queues() {
     // pool.
     const std::uint16_t rx_queues = driver_ == "net_tap" ? queues : std::uint16_t{0};
     rte_eth_conf conf{};
+    constexpr std::uint64_t checksums =
+        RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+    if (settings_.tx && settings_.tx->offload) tx_offloads_ = info.tx_offload_capa & checksums;
+    conf.txmode.offloads = tx_offloads_;
     code = rte_eth_dev_configure(id_.value, rx_queues, queues, &conf);
     if (code != 0) throw dpdk::Error("configuring port " + name(), code, queue_hint(driver_));
     std::uint16_t rx_descriptors = 64;

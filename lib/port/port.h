@@ -59,6 +59,9 @@ class Port {
     [[nodiscard]] int socket() const noexcept { return socket_; }
     /// Packets that one tail write can carry in one tx_burst call; 0: the whole call is one.
     [[nodiscard]] std::uint32_t packets_per_tail_write() const noexcept { return packets_per_tail_write_; }
+    /// Checksums that the device computes (RTE_ETH_TX_OFFLOAD_*): none unless tx.offload asks for those it
+    /// can.
+    [[nodiscard]] std::uint64_t tx_offloads() const noexcept { return tx_offloads_; }
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
 
     [[nodiscard]] Link link() const;
@@ -84,6 +87,7 @@ class Port {
     int socket_ = 0;
     std::uint64_t mac_ = 0;
     std::uint32_t packets_per_tail_write_ = 0;
+    std::uint64_t tx_offloads_ = 0;
     bool probed_here_ = false;  ///< not by the EAL at its start: this object takes it away again
     bool started_ = false;
     rte_mempool* rx_pool_ = nullptr;

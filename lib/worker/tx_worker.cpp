@@ -9,7 +9,12 @@
 namespace volley::worker {
 
 TxWorker::TxWorker(const Settings& settings, TxPool& pool, BurstRing& ring) noexcept
-    : settings_(settings), pool_(pool), ring_(ring), id_offset_(content_id_offset()), second_(tsc_hz()) {}
+    : settings_(settings),
+      pool_(pool),
+      ring_(ring),
+      id_offset_(content_id_offset()),
+      second_(tsc_hz()),
+      offload_(settings.offloads) {}
 
 std::uint32_t TxWorker::discard_pending() noexcept {
     const std::uint32_t count = batch_.pending();
@@ -32,6 +37,8 @@ void TxWorker::watch_progress(std::uint32_t sent, Tsc now) noexcept {
 bool TxWorker::add(const traffic::TemplateBurst& burst) noexcept {
     const TxBatch::Places places = batch_.places(burst.count);
     if (!stamp(burst, pool_.get(), id_offset_, places.mbufs, places.lengths)) return false;
+    if (offload_.any()) [[unlikely]]
+        offload_.ask(*burst.packet, burst.count, places.mbufs);
     batch_.commit(burst.count, burst.packet->fixed_length(), burst.due, rows_.row(burst.stream));
     return true;
 }
@@ -54,7 +61,12 @@ bool TxWorker::flush_due(Tsc now) noexcept {
 // One tx_burst call, and so one tail write for each chunk of packets_per_tail_write. False when not all were
 // taken: the rest stays pending and is offered again in the next turn.
 bool TxWorker::send(Tsc now) noexcept {
-    const std::uint32_t offered = batch_.pending();
+    std::uint32_t offered = batch_.pending();
+    if (offload_.any()) [[unlikely]] {
+        // Writes the sums of pseudo headers; packets that were offered before get the same once more.
+        offered = rte_eth_tx_prepare(settings_.port.value, settings_.queue.value, batch_.mbufs(),
+                                     static_cast<std::uint16_t>(offered));
+    }
     tsan_release_mbufs();
     const std::uint32_t sent = rte_eth_tx_burst(settings_.port.value, settings_.queue.value, batch_.mbufs(),
                                                 static_cast<std::uint16_t>(offered));

@@ -7,6 +7,7 @@
 #include "base/tsc.h"
 #include "worker/counters.h"
 #include "worker/lane.h"
+#include "worker/offload.h"
 #include "worker/tx_batch.h"
 #include "worker/tx_pool.h"
 
@@ -22,6 +23,7 @@ class TxWorker {
         std::uint32_t flush_threshold = 32;        ///< packets
         Tsc flush_timeout = 0;                     ///< ticks
         std::uint32_t packets_per_tail_write = 0;  ///< 0: one tail write a call, whatever it carries
+        std::uint64_t offloads = 0;                ///< checksums that the port was configured to compute
     };
 
     /// lane: turned by this worker (inline dispatch), or nullptr when a dispatcher turns it; it must outlive
@@ -68,6 +70,7 @@ class TxWorker {
     std::uint32_t have_ = 0;
     Tsc stuck_since_ = 0;  ///< the NIC has taken none of the pending packets since then; 0: it takes all
     TxBatch batch_;
+    ChecksumOffload offload_;
 
     alignas(cache_line) Counter bursts_done_;
     TxCounters counters_;

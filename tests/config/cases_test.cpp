@@ -2,10 +2,12 @@
 
 #include <chrono>
 
+#include "config/ixgbe_rules.h"
 #include "config/lcores.h"
 #include "config/literal.h"
 #include "config/support.h"
 #include "config/wire_rate.h"
+#include "support/temp_dir.h"
 
 namespace volley::config {
 namespace {
@@ -119,6 +121,27 @@ TEST(Names, of_seven_kinds_of_slip_are_each_told_with_the_nearest_or_the_right_p
     EXPECT_NE(told(R"(, "frame_size": 64)").find("it belongs in streams[].packet"), std::string::npos);
     EXPECT_NE(told(R"(, "rate": "2pps")").find("duplicate key"), std::string::npos);
     EXPECT_NE(told(R"(, "start-delay": "1s")").find("unknown key \"start-delay\""), std::string::npos);
+}
+
+TEST(Ixgbe, is_known_by_the_host_where_it_has_the_device_and_supposed_where_it_has_not) {
+    const test::TempDir dir;
+    const auto put = [&](const std::string& address, const char* vendor, const char* device) {
+        std::filesystem::create_directories(dir.path() / "bus/pci/devices" / address);
+        dir.write("bus/pci/devices/" + address + "/vendor", vendor);
+        dir.write("bus/pci/devices/" + address + "/device", device);
+    };
+    put("0000:03:00.0", "0x8086\n", "0x10fb\n");
+    put("0000:af:00.0", "0x15b3\n", "0x1017\n");
+    put("0000:05:00.0", "0x8086\n", "0x1572\n");
+    const auto may_be = [&](const char* device) { return ixgbe::may_be_ixgbe(device, dir.path()); };
+    EXPECT_TRUE(may_be("0000:03:00.0"));
+    EXPECT_TRUE(may_be("03:00.0,fiber_sdp3_no_tx_disable=1"));
+    EXPECT_FALSE(may_be("0000:AF:00.0"));
+    EXPECT_FALSE(may_be("05:00.0"));
+    EXPECT_TRUE(may_be("0000:07:00.0")) << "the file may be for another machine";
+    EXPECT_TRUE(may_be("net_soft82599_0,id=10f7"));
+    EXPECT_FALSE(may_be("net_null0"));
+    EXPECT_FALSE(may_be("net_pcap0,tx_pcap=a:b.pcap"));
 }
 
 TEST(Lcores, are_read_in_every_form_of_the_eal) {
