@@ -1,6 +1,7 @@
 #include "base/units.h"
 
 #include <array>
+#include <chrono>
 #include <limits>
 #include <numeric>
 
@@ -173,6 +174,67 @@ std::optional<Duration> parse_duration(std::string_view text, std::string& why) 
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> parse_time(std::string_view text, std::string& why) {
+    why = '"' + std::string(text) +
+          "\" is not a time by RFC 3339, such as \"2026-07-01T12:00:00Z\" or \"2026-07-01T14:00:00.5+02:00\"";
+    std::string_view rest = text;
+    const auto digits = [&](std::size_t count) -> std::optional<unsigned> {
+        unsigned value = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i >= rest.size() || rest[i] < '0' || rest[i] > '9') return std::nullopt;
+            value = value * 10 + static_cast<unsigned>(rest[i] - '0');
+        }
+        rest.remove_prefix(count);
+        return value;
+    };
+    const auto sign = [&](std::string_view any) {
+        if (rest.empty() || any.find(rest.front()) == std::string_view::npos) return '\0';
+        const char found = rest.front();
+        rest.remove_prefix(1);
+        return found;
+    };
+    const auto year = digits(4);
+    if (!year || sign("-") == 0) return std::nullopt;
+    const auto month = digits(2);
+    if (!month || sign("-") == 0) return std::nullopt;
+    const auto day = digits(2);
+    if (!day || sign("Tt ") == 0) return std::nullopt;
+    const auto hour = digits(2);
+    if (!hour || sign(":") == 0) return std::nullopt;
+    const auto minute = digits(2);
+    if (!minute || sign(":") == 0) return std::nullopt;
+    const auto second = digits(2);
+    if (!second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+    std::uint64_t fraction = 0;
+    if (sign(".") != 0) {
+        std::uint64_t unit = 100'000'000;
+        if (rest.empty() || rest.front() < '0' || rest.front() > '9') return std::nullopt;
+        for (; !rest.empty() && rest.front() >= '0' && rest.front() <= '9';
+             rest.remove_prefix(1), unit /= 10) {
+            fraction +=
+                static_cast<std::uint64_t>(rest.front() - '0') * unit;  // digits below 1 ns count nothing
+        }
+    }
+    const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
+                                           std::chrono::month(*month), std::chrono::day(*day)};
+    if (!date.ok()) return std::nullopt;
+    std::int64_t seconds = std::chrono::sys_days(date).time_since_epoch() / std::chrono::seconds(1);
+    seconds += *hour * 3600 + *minute * 60 + *second;
+    const char zone = sign("Zz+-");
+    if (zone == 0) return std::nullopt;
+    if (zone == '+' || zone == '-') {
+        const auto hours = digits(2);
+        if (!hours || sign(":") == 0) return std::nullopt;
+        const auto minutes = digits(2);
+        if (!minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+        const std::int64_t offset = *hours * 3600 + *minutes * 60;
+        seconds += zone == '+' ? -offset : offset;
+    }
+    constexpr std::int64_t last = 9'000'000'000;  // the year 2255, within 64 bits of nanoseconds
+    if (!rest.empty() || seconds < 0 || seconds > last) return std::nullopt;
+    return static_cast<std::uint64_t>(seconds) * 1'000'000'000 + fraction;
+}
+
 std::optional<std::uint64_t> parse_speed(std::string_view text, std::string& why) {
     const auto rate = parse_rate(text, why);
     if (rate && rate->kind == Rate::Kind::bits_l2 && rate->value.den == 1 && rate->value.num > 0 &&
@@ -206,6 +268,24 @@ std::string to_text(Duration duration) {
         }
     }
     return std::to_string(duration.ns) + "ns";
+}
+
+std::string time_text(std::uint64_t unix_ns) {
+    const auto seconds = static_cast<std::int64_t>(unix_ns / 1'000'000'000);
+    const std::chrono::sys_days day{std::chrono::days(seconds / 86'400)};
+    const std::chrono::year_month_day date(day);
+    const auto of_day = static_cast<unsigned>(seconds % 86'400);
+    const auto padded = [](std::uint64_t value, std::size_t width) {
+        std::string out = std::to_string(value);
+        return std::string(out.size() < width ? width - out.size() : 0, '0') + out;
+    };
+    std::string fraction = "." + padded(unix_ns % 1'000'000'000, 9);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    if (fraction == ".") fraction.clear();
+    return padded(static_cast<std::uint64_t>(static_cast<int>(date.year())), 4) + '-' +
+           padded(static_cast<unsigned>(date.month()), 2) + '-' +
+           padded(static_cast<unsigned>(date.day()), 2) + 'T' + padded(of_day / 3600, 2) + ':' +
+           padded(of_day / 60 % 60, 2) + ':' + padded(of_day % 60, 2) + fraction + 'Z';
 }
 
 std::string speed_text(std::uint64_t bits_per_second) {

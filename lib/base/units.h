@@ -52,12 +52,17 @@ std::optional<Rate> parse_rate(std::string_view text, std::string& why);
 /// refused.
 std::optional<Duration> parse_duration(std::string_view text, std::string& why);
 
+/// Parses a date and time by RFC 3339, such as "2026-07-01T12:00:00Z" or with ".5+02:00", into ns of Unix
+/// time (from 1970).
+std::optional<std::uint64_t> parse_time(std::string_view text, std::string& why);
+
 /// Parses a link speed such as "10Gbps" or "100Mbps" into bits per second.
 std::optional<std::uint64_t> parse_speed(std::string_view text, std::string& why);
 
 /// The shortest text that parses back to the same value.
 std::string to_text(const Rate& rate);
 std::string to_text(Duration duration);
+std::string time_text(std::uint64_t unix_ns);
 std::string speed_text(std::uint64_t bits_per_second);
 
 /// Exact packets per second of a rate for frames whose mean size is l2_bytes (with FCS; a fraction for mixed

@@ -72,5 +72,35 @@ TEST(Nearest, finds_the_name_that_was_meant_and_nothing_for_a_stranger) {
     EXPECT_EQ(nearest("zzzzzz", names), "");
 }
 
+TEST(time, is_read_by_rfc_3339_and_written_so_that_it_reads_back) {
+    const struct {
+        std::string_view text;
+        std::uint64_t ns;
+        std::string_view written;
+    } cases[] = {
+        {"1970-01-01T00:00:00Z", 0, "1970-01-01T00:00:00Z"},
+        {"2026-07-01T12:00:00Z", 1'782'907'200'000'000'000, "2026-07-01T12:00:00Z"},
+        {"2026-07-01t14:00:00.5+02:00", 1'782'907'200'500'000'000, "2026-07-01T12:00:00.5Z"},
+        {"2024-02-29 23:59:59.000000001z", 1'709'251'199'000'000'001, "2024-02-29T23:59:59.000000001Z"},
+        {"1999-12-31T19:00:00-05:30", 946'686'600'000'000'000, "2000-01-01T00:30:00Z"},
+    };
+    for (const auto& c : cases) {
+        std::string why;
+        EXPECT_EQ(parse_time(c.text, why), c.ns) << c.text;
+        EXPECT_EQ(time_text(c.ns), c.written);
+    }
+}
+
+TEST(time, refuses_what_is_no_time) {
+    for (const std::string_view text :
+         {"", "tomorrow", "2026-07-01", "2026-07-01T12:00:00", "2026-02-30T12:00:00Z", "2026-07-01T24:00:00Z",
+          "2026-07-01T12:60:00Z", "2026-07-01T12:00:00.Z", "2026-07-01T12:00:00Z ", "1969-12-31T23:59:59Z",
+          "2026-7-1T12:00:00Z", "2026-07-01T12:00:00+2:00"}) {
+        std::string why;
+        EXPECT_FALSE(parse_time(text, why)) << text;
+        EXPECT_NE(why.find("RFC 3339"), std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace volley
