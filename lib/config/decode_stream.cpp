@@ -8,17 +8,6 @@ namespace {
 
 constexpr Duration one_year{31'536'000'000'000'000};
 
-struct StartDraft {
-    Duration delay;
-};
-const std::array<Row<StartDraft>, 1> start_rows{{
-    {{"delay", "duration", "\"0s\"", "", Effect::live,
-      "wait from the start of the run to the stream's first packet"},
-     [](Decoder& d, const At& at, StartDraft& s) { d.duration(at, Duration{0}, one_year, s.delay); },
-     [](const StartDraft& s) { return to_node(s.delay); }},
-}};
-const Table<StartDraft> start_table{"streams[].start", start_rows};
-
 void decode_burst(Decoder& decoder, const At& at, Stream& out) {
     const auto* text = at.node.text();
     if (text != nullptr && *text == "auto") return;
@@ -40,7 +29,7 @@ void decode_count(Decoder& decoder, const At& at, std::optional<std::uint64_t>& 
     }
 }
 
-const std::array<Row<Stream>, 13> stream_rows{{
+const std::array<Row<Stream>, 17> stream_rows{{
     {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
      [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
      [](const Stream& s) { return to_node(s.name); }},
@@ -51,10 +40,10 @@ const std::array<Row<Stream>, 13> stream_rows{{
       "false keeps the stream in the file without sending it"},
      [](Decoder& d, const At& at, Stream& s) { d.read(at, s.enabled); },
      [](const Stream& s) { return to_node(s.enabled); }},
-    {{"rate", "rate", "null", "", Effect::live,
+    {{"rate", "rate, or an object with steps or ramp", "null", "", Effect::live,
       "total over the stream's workers; null: its share by weight of the port's rate"},
-     [](Decoder& d, const At& at, Stream& s) { d.rate(at, s.rate); },
-     [](const Stream& s) { return to_node(s.rate); }},
+     decode_stream_rate,
+     encode_stream_rate},
     {{"weight", "integer 1..1000000", "1", "", Effect::live,
       "share of the port's rate, against the other streams"},
      [](Decoder& d, const At& at, Stream& s) { d.integer(at, 1, 1'000'000, s.weight); },
@@ -76,13 +65,22 @@ const std::array<Row<Stream>, 13> stream_rows{{
       "sends exactly the packets that are due in this time"},
      [](Decoder& d, const At& at, Stream& s) { d.duration(at, Duration{1}, one_year, s.duration); },
      [](const Stream& s) { return to_node(s.duration); }},
-    {{"start", "object", "{}", "", Effect::live, "when the stream starts"},
-     [](Decoder& d, const At& at, Stream& s) {
-         StartDraft start{s.start_delay};
-         decode_object(d, at, start_table, start);
-         s.start_delay = start.delay;
-     },
-     [](const Stream& s) { return encode_object(start_table, StartDraft{s.start_delay}); }},
+    {{"start", "object", "{}", "", Effect::live, "when the stream starts"}, decode_start, encode_start},
+    {{"bursts", "object", "null", "", Effect::live, "packets in groups with gaps between them; null: evenly"},
+     decode_bursts,
+     encode_bursts},
+    {{"next", "name", "null", "", Effect::live,
+      "the stream that begins when this one is over: a chain, worker by worker"},
+     [](Decoder& d, const At& at, Stream& s) { d.name(at, s.next); },
+     [](const Stream& s) { return s.next.empty() ? Node{} : to_node(s.next); }},
+    {{"loop", "integer", "1", "", Effect::live,
+      "times that the chain which begins with this stream is run; 0: without end"},
+     [](Decoder& d, const At& at, Stream& s) { d.integer(at, 0, UINT64_MAX, s.loop); },
+     [](const Stream& s) { return to_node(s.loop); }},
+    {{"departure", "\"constant\", \"poisson\" or an object with jitter", "\"constant\"", "", Effect::live,
+      "how bursts leave around their even places in time"},
+     decode_departure,
+     encode_departure},
     {{"workers", "array of integers", "null", "", Effect::live,
       "which of the port's queues send it, as indices into tx.lcores; null: all"},
      [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },
@@ -120,7 +118,7 @@ Node encode_streams(const Model& model) {
 
 void append_stream_keys(std::vector<KeyInfo>& out) {
     append_keys(stream_table(), out);
-    append_keys(start_table, out);
+    append_schedule_keys(out);
 }
 
 }  // namespace volley::config

@@ -152,12 +152,6 @@ void Decoder::real(const At& at, double low, double high, double& out) {
 
 void Decoder::rate(const At& at, std::optional<Rate>& out) {
     const std::string* value = at.node.text();
-    if (const auto* members = at.node.object(); members != nullptr && !members->empty()) {
-        const Member& first = members->front();
-        if (const LaterKey* later = find_later("rate", first.key)) {
-            return later_key(*later, first, child_pointer(at.pointer, first.key));
-        }
-    }
     if (value == nullptr) {
         mismatch(at, "a text with a unit such as \"10Gbps\", \"50%\", \"1.2Mpps\" or \"max\"");
         return;

@@ -81,11 +81,38 @@ struct Port {
     bool operator==(const Port&) const = default;
 };
 
+/// Part of a rate that changes by steps.
+struct RateStep {
+    Rate rate;
+    Duration span{0};  ///< 0: for ever, the last step only
+    bool operator==(const RateStep&) const = default;
+};
+
+/// A rate that changes evenly; afterwards it stays at `to`.
+struct RateRamp {
+    Rate from;
+    Rate to;
+    Duration span;
+    bool operator==(const RateRamp&) const = default;
+};
+
+/// Groups of packets at the stream's rate with a gap from the end of one to the begin of the next.
+struct Bursts {
+    std::uint32_t packets = 1;
+    Duration gap{0};
+    std::optional<std::uint64_t> count;  ///< groups; none: without end
+    bool operator==(const Bursts&) const = default;
+};
+
+enum class Departure : std::uint8_t { constant, poisson, jitter };
+
 struct Stream {
     std::string name;
     std::string port;
     bool enabled = true;
     std::optional<Rate> rate;
+    std::vector<RateStep> rate_steps;   ///< instead of rate
+    std::optional<RateRamp> rate_ramp;  ///< instead of rate
     std::uint32_t weight = 1;
     bool scale = true;                   ///< run.multiplier applies
     std::optional<std::uint32_t> burst;  ///< none: auto
@@ -93,6 +120,12 @@ struct Stream {
     std::optional<std::uint64_t> bytes;
     std::optional<Duration> duration;
     Duration start_delay{0};
+    std::optional<std::uint64_t> start_at;  ///< Unix time in ns, instead of start_delay
+    std::optional<Bursts> bursts;
+    std::string next;        ///< the stream that begins when this one is over; empty: none
+    std::uint64_t loop = 1;  ///< times that the chain which begins here is run; 0: endless
+    Departure departure = Departure::constant;
+    Duration jitter{0};  ///< departure jitter: each burst leaves up to this later
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
     packet::PacketModel packet;
     std::string pointer;  ///< "/streams/0"

@@ -27,6 +27,17 @@ Node encode_streams(const Model& model);
 
 /// The objects below a packet, for the documentation.
 void append_packet_keys(std::vector<KeyInfo>& out);
+/// The time line of a stream: streams[].rate, .start, .bursts, .departure.
+void decode_stream_rate(Decoder& decoder, const At& at, Stream& out);
+void decode_start(Decoder& decoder, const At& at, Stream& out);
+void decode_bursts(Decoder& decoder, const At& at, Stream& out);
+void decode_departure(Decoder& decoder, const At& at, Stream& out);
+Node encode_stream_rate(const Stream& stream);
+Node encode_start(const Stream& stream);
+Node encode_bursts(const Stream& stream);
+Node encode_departure(const Stream& stream);
+void append_schedule_keys(std::vector<KeyInfo>& out);
+
 void append_stream_keys(std::vector<KeyInfo>& out);
 void append_value_keys(std::vector<KeyInfo>& out);
 void append_process_keys(std::vector<KeyInfo>& out);

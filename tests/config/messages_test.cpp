@@ -123,7 +123,12 @@ TEST(Message, of_port_keys_says_what_would_be_right) {
 
 TEST(Message, of_stream_keys_says_what_would_be_right) {
     const Case cases[] = {
-        {R"(, "rate": {"pps": 5})", R"(is an object; a text with a unit such as "10Gbps")"},
+        {R"(, "rate": {"pps": 5})", R"(unknown key "pps" in streams[].rate; known here: "steps" and "ramp")"},
+        {R"(, "rate": {})", R"(a rate that changes holds "steps" or "ramp")"},
+        {R"(, "rate": {"ramp": {"from": "1pps", "to": "2pps", "for": 1}})",
+         "is the number 1; a text with a unit"},
+        {R"(, "rate": "1pps", "bursts": {"packets": 0, "gap": "1s"})", "an integer from 1 to 4294967295 is needed"},
+        {R"(, "rate": "1pps", "departure": {"jitter": "0s"})", "\"0s\" is out of range"},
         {R"(, "rate": "1pps", "weight": 0)", "an integer from 1 to 1000000 is needed"},
         {R"(, "rate": "1pps", "burst": "big")", R"("auto" or an integer from 1 to 256 is needed)"},
         {R"(, "rate": "1pps", "burst": 0)", "an integer from 1 to 256 is needed"},

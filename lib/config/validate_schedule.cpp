@@ -1,0 +1,146 @@
+#include "config/validate_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/nearest.h"
+#include "config/print.h"
+
+namespace volley::config {
+namespace {
+
+bool changes(const Stream& stream) {
+    return !stream.rate_steps.empty() || stream.rate_ramp;
+}
+
+// Something after which the stream is over by itself.
+bool ends(const Stream& stream) {
+    if (stream.count || stream.bytes || stream.duration || stream.rate_ramp) return true;
+    if (!stream.rate_steps.empty()) return stream.rate_steps.back().span.ns != 0;
+    return stream.bursts && stream.bursts->count;
+}
+
+class Checker {
+  public:
+    Checker(Decoder& decoder, const Node& root, const Model& model)
+        : decoder_(decoder), root_(root), model_(model) {}
+
+    void run() {
+        for (const Stream& stream : model_.streams) check_alone(stream);
+        link();
+        for (const Stream& stream : model_.streams) check_chain(stream);
+    }
+
+  private:
+    void wrong(const std::string& pointer, std::string text) {
+        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
+    }
+
+    void check_alone(const Stream& stream) {
+        if (stream.bursts && changes(stream)) {
+            wrong(stream.pointer + "/bursts", "groups go with one rate only, not with steps or a ramp");
+        }
+        if (stream.departure != Departure::constant) {
+            const bool paced = !stream.bursts && !changes(stream) && stream.loop == 1 && stream.next.empty();
+            const bool max = stream.rate && stream.rate->kind == Rate::Kind::max;
+            if (!paced || max) {
+                wrong(stream.pointer + "/departure",
+                      "random departures go with one finite rate only: not with max, steps, a ramp, bursts, "
+                      "next or loop");
+            }
+        }
+        if (stream.duration && (stream.count || stream.bytes) && stream.rate &&
+            stream.rate->kind == Rate::Kind::max && (stream.loop != 1 || !stream.next.empty())) {
+            wrong(
+                stream.pointer + "/duration",
+                "a stream at max in a chain or loop ends by its count or by its duration; give one of them");
+        }
+    }
+
+    // Who comes before whom; what is wrong with the links themselves.
+    void link() {
+        std::map<std::string_view, const Stream*> by_name;
+        for (const Stream& stream : model_.streams) by_name.emplace(stream.name, &stream);
+        for (const Stream& stream : model_.streams) {
+            if (stream.next.empty()) continue;
+            const std::string pointer = stream.pointer + "/next";
+            const auto next = by_name.find(stream.next);
+            if (next == by_name.end()) {
+                unknown(stream, pointer);
+            } else if (next->second->port != stream.port) {
+                wrong(pointer, "stream " + quote(stream.next) + " is on port " + quote(next->second->port) +
+                                   "; a chain stays on one port");
+            } else if (next->second->workers != stream.workers) {
+                wrong(pointer,
+                      "stream " + quote(stream.next) + " has other workers; those of a chain are the same");
+            } else if (!before_.emplace(next->second, &stream).second) {
+                wrong(pointer, "stream " + quote(stream.next) + " follows " +
+                                   quote(before_[next->second]->name) +
+                                   " already; a stream follows one other");
+            } else if (in_circle(stream)) {
+                before_.erase(next->second);
+                wrong(pointer, "the chain comes back to " + quote(stream.next) +
+                                   "; say \"loop\": 0 in its first stream instead");
+            }
+        }
+    }
+
+    bool in_circle(const Stream& stream) {
+        const Stream* at = &stream;
+        for (auto before = before_.find(at); before != before_.end(); before = before_.find(at)) {
+            at = before->second;
+            if (at == &stream) return true;
+        }
+        return false;
+    }
+
+    void unknown(const Stream& stream, const std::string& pointer) {
+        std::vector<std::string_view> names;
+        for (const Stream& other : model_.streams) names.push_back(other.name);
+        const auto close = nearest(stream.next, names);
+        wrong(pointer, "there is no stream " + quote(stream.next) +
+                           (close.empty() ? "" : "; did you mean " + quote(close) + "?"));
+    }
+
+    void check_chain(const Stream& stream) {
+        const Stream* head = &stream;
+        for (auto before = before_.find(head); before != before_.end(); before = before_.find(head))
+            head = before->second;
+        if (head != &stream) {
+            if (stream.loop != 1) {
+                wrong(stream.pointer + "/loop",
+                      "the chain begins with stream " + quote(head->name) + "; its loop counts for all");
+            }
+            if (stream.start_at || stream.start_delay.ns != 0) {
+                wrong(stream.pointer + "/start",
+                      "the stream starts when " + quote(before_[&stream]->name) + " is over");
+            }
+            if (stream.departure != Departure::constant) {
+                wrong(stream.pointer + "/departure", "random departures do not go with chains");
+            }
+        }
+        if ((!stream.next.empty() || head->loop != 1) && !ends(stream)) {
+            wrong(stream.pointer,
+                  stream.next.empty()
+                      ? std::string("a loop repeats what has an end: give the stream a count, bytes, a "
+                                    "duration or bursts.count")
+                      : "stream " + quote(stream.next) +
+                            " would never begin: give this one a count, bytes, a duration or bursts.count");
+        }
+    }
+
+    Decoder& decoder_;
+    const Node& root_;
+    const Model& model_;
+    std::map<const Stream*, const Stream*> before_;  ///< of each stream that follows another
+};
+
+}  // namespace
+
+void check_schedule(Decoder& decoder, const Node& root, const Model& model) {
+    Checker(decoder, root, model).run();
+}
+
+}  // namespace volley::config
