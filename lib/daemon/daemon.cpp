@@ -49,6 +49,17 @@ Tsc ticks(Duration span) {
     return traffic::ticks_of(span, tsc_hz());
 }
 
+// The time of day at a tick of the schedule, by the clocks as they are now.
+std::uint64_t unix_ns_at(Tsc tick) {
+    timespec ts{};
+    clock_gettime(CLOCK_REALTIME, &ts);
+    const Tsc now = tsc_now();
+    const std::uint64_t unix_ns =
+        static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
+    if (tick >= now) return unix_ns + mul_div(tick - now, 1'000'000'000, tsc_hz());
+    return unix_ns - mul_div(now - tick, 1'000'000'000, tsc_hz());
+}
+
 dpdk::EalOptions eal_options(const config::Model& model) {
     dpdk::EalOptions out;
     out.name = model.name;
@@ -173,6 +184,8 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.epoch = epoch_;
     input.not_before = previous == nullptr ? epoch_ : tsc_now() + ticks(lead);
     input.end = end_;
+    input.epoch_unix_ns = unix_ns_at(epoch_);
+    input.previous_model = previous == nullptr ? nullptr : &model_;
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
         std::vector<config::Problem> out;

@@ -38,7 +38,9 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         entry.used = entry.present = true;
         entry.name = stream.name;
         entry.port = model.ports[stream.port].name;
-        entry.pps = stream.max ? std::nullopt : std::optional<Rational>(stream.pps);
+        // A stream with a shape has no one rate that could be its target.
+        entry.pps =
+            stream.max || stream.shape != nullptr ? std::nullopt : std::optional<Rational>(stream.pps);
         entry.count = stream.count;
         entry.stop_ns =
             stream.duration.ns == 0 ? ~std::uint64_t{0} : saturating_add(entry.start_ns, stream.duration.ns);

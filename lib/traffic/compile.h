@@ -26,12 +26,14 @@ struct Inputs {
     std::vector<PortFacts> ports;
     std::uint64_t tsc_hz = 0;  ///< below 2^34
     std::uint64_t generation = 1;
-    Tsc epoch = 0;       ///< the schedule's zero: a little ahead of the first plan's adoption, or its first
-                         ///< packets are late
+    Tsc epoch = 0;  ///< the schedule's zero: a little ahead of the first plan's adoption, or its first
+                    ///< packets are late
+    std::uint64_t epoch_unix_ns = 0;  ///< Unix time at epoch, for starts at a time of day
     Tsc not_before = 0;  ///< streams that are new in a later plan count their start delay from here
     Tsc end = ~Tsc{0};   ///< epoch + ticks_of(run.duration); ~0: none
-    std::optional<double> multiplier;  ///< instead of run.multiplier
-    std::vector<std::string> paused;   ///< streams that keep their place and send nothing
+    std::optional<double> multiplier;               ///< instead of run.multiplier
+    const config::Model* previous_model = nullptr;  ///< of `previous`: unchanged packets keep their templates
+    std::vector<std::string> paused;                ///< streams that keep their place and send nothing
 };
 
 /// What keeps a model from becoming a plan: the place and the operator's next step.
@@ -51,6 +53,7 @@ std::variant<std::unique_ptr<Plan>, std::vector<Problem>> compile(const config::
 
 /// Moves the zero of a first plan, one without a previous, to `epoch`, and its end with it: compiling many
 /// streams takes long, and a zero that was set before would make every stream late. Before the lanes get it.
+/// A start at a time of day stays where it is.
 void begin_at(Plan& plan, Tsc epoch);
 
 }  // namespace volley::traffic

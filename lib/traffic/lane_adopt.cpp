@@ -1,6 +1,7 @@
 // How a lane schedule comes to be and takes over from its predecessor: the cold half of LaneSchedule.
 #include <algorithm>
 
+#include "traffic/departures.h"
 #include "traffic/lane_schedule.h"
 
 namespace volley::traffic {
@@ -11,8 +12,9 @@ std::uint64_t scaled(std::uint64_t value, double ratio) noexcept {
     return product < 9e18 ? static_cast<std::uint64_t>(product) : std::uint64_t{9'000'000'000'000'000'000U};
 }
 
+// One rate for ever: the others have a shape, or nothing to reckon with.
 bool has_rate(const LaneStream& stream) noexcept {
-    return !stream.max && stream.pps.num != 0;
+    return !stream.max && stream.shape == nullptr && stream.pps.num != 0;
 }
 
 }  // namespace
@@ -32,18 +34,11 @@ LaneSchedule::LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std:
             successor_[from] = i;
         }
         terms_[i].spec = streams[i];
+        if (streams[i].shape != nullptr) {
+            terms_[i].route = static_cast<std::uint32_t>(routes_.size());
+            routes_.emplace_back();
+        }
         set_line(i, tsc_hz);
-    }
-}
-
-void LaneSchedule::shift(Tsc later) noexcept {
-    if (end_ != ~Tsc{0}) {
-        end_ += later;
-        last_tick_ += later;
-    }
-    for (Terms& terms : terms_) {
-        terms.spec.start += later;
-        if (terms.spec.stop != ~Tsc{0}) terms.spec.stop += later;
     }
 }
 
@@ -55,7 +50,9 @@ void LaneSchedule::set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept
     line.slot = spec.slot.value;
     line.burst = static_cast<std::uint16_t>(spec.burst);
     line.lanes = static_cast<std::uint8_t>(spec.lanes);
-    line.special = spec.max ? at_max : 0;
+    line.special = spec.max ? lane::at_max : 0;
+    if (spec.departure == Departure::jitter) line.special |= lane::jittered;
+    if (spec.departure == Departure::poisson) line.special |= lane::random;
     line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
     line.limit = spec.count;
     line.fraction = 0;
@@ -64,12 +61,29 @@ void LaneSchedule::set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept
     line.step_fraction = 0;
     if (spec.max) {
         line.step_whole = (static_cast<std::uint64_t>(spec.burst) << 32) / std::max(spec.weight, 1U);
-    } else if (spec.pps.num != 0) {
-        terms.interval = interval_of(spec.pps, tsc_hz);
-        const Ticks step = span_of(terms.interval, static_cast<std::uint64_t>(spec.burst) * spec.lanes);
-        line.denominator = terms.interval.den;
-        line.step_whole = std::min(step.whole, longest_step);
-        line.step_fraction = step.fraction;
+    } else if (has_rate(spec)) {
+        set_interval(stream, interval_of(spec.pps, tsc_hz));
+    }
+}
+
+void LaneSchedule::set_interval(std::uint32_t stream, Interval interval) noexcept {
+    Line& line = lines_[stream];
+    terms_[stream].interval = interval;
+    const Ticks step = span_of(interval, static_cast<std::uint64_t>(line.burst) * line.lanes);
+    line.denominator = (line.special & lane::random) != 0 ? std::uint64_t{1} << 32 : interval.den;
+    line.step_whole = std::min(step.whole, longest_step);
+    line.step_fraction = step.fraction;
+}
+
+void LaneSchedule::shift(Tsc later) noexcept {
+    if (end_ != ~Tsc{0}) {
+        end_ += later;
+        last_tick_ += later;
+    }
+    for (Terms& terms : terms_) {
+        if (terms.spec.fixed_start) continue;
+        terms.spec.start += later;
+        if (terms.spec.stop != ~Tsc{0}) terms.spec.stop += later;
     }
 }
 
@@ -100,7 +114,23 @@ void LaneSchedule::adopt(const LaneSchedule* previous, Tsc now) noexcept {
             start(stream, now);
         }
     }
+    settle_routes(now);
     paced_.order();
+    ordered_ = true;
+}
+
+// Random gaps lie before every burst, the first included.
+Tsc LaneSchedule::first_random_due(std::uint32_t stream, Tsc at, std::uint64_t ordinals) noexcept {
+    const Terms& terms = terms_[stream];
+    Line& line = lines_[stream];
+    const double mean = approximate(terms.interval) * line.burst;
+    Ticks due{at, 0};
+    for (std::uint64_t back = 0; back <= ordinals; ++back) {
+        const Gap32 gap = poisson_gap(terms.spec.seed, line.index / line.burst - back, mean);
+        due = plus(due, {gap.whole, gap.fraction}, line.denominator);
+    }
+    line.fraction = due.fraction;
+    return due.whole;
 }
 
 // A line whose packet 0 is `at`, seen `ordinals` bursts later, behind by the stream's phase.
@@ -109,35 +139,22 @@ Tsc LaneSchedule::begin_line(std::uint32_t stream, Tsc at, std::uint64_t ordinal
     const Ticks due = plus({saturating_add(at, terms.spec.phase), 0},
                            span_of(terms.interval, ordinals * terms.spec.burst), terms.interval.den);
     terms.lead = terms.spec.phase;
-    lines_[stream].fraction = due.fraction;
-    return std::min(due.whole, 2 * longest_step);
-}
-
-// Moves the line by the fewest whole lane steps that bring its due to `now` or later, and says by how many.
-std::uint64_t LaneSchedule::move_line(std::uint32_t stream, Tsc& due, Tsc now) noexcept {
     Line& line = lines_[stream];
-    const Interval interval = terms_[stream].interval;
-    const std::uint64_t packets = static_cast<std::uint64_t>(line.burst) * line.lanes;
-    const Ticks at{due, line.fraction};
-    const std::uint64_t steps = steps_until(at, now, interval, packets);
-    const Ticks moved = after_steps(at, steps, interval, packets);
-    due = moved.whole;
-    line.fraction = moved.fraction;
-    return steps;
-}
-
-void LaneSchedule::limit_by_end(std::uint32_t stream, Tsc due) noexcept {
-    Terms& terms = terms_[stream];
-    const Line& line = lines_[stream];
-    terms.end_limit = endless;
-    if (end_ == ~Tsc{0}) return;
-    const std::uint64_t left =
-        packets_before({due, line.fraction}, saturating_add(end_, terms.lead), terms.interval);
-    terms.end_limit = saturating_add(line.index, left);
+    line.fraction = due.fraction;
+    if ((line.special & lane::random) != 0) {
+        return first_random_due(stream, saturating_add(at, terms.spec.phase), ordinals);
+    }
+    return std::min(due.whole, 2 * longest_step);
 }
 
 void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
     Terms& terms = terms_[stream];
+    if (terms.spec.shape != nullptr) {
+        start_route(stream);
+        return;
+    }
+    terms.begin = terms.spec.start;
+    terms.stop = terms.spec.stop;
     terms.duration_limit = terms.spec.max ? endless : terms.spec.duration_packets;
     Tsc due = std::max(terms.spec.start, now);
     if (has_rate(terms.spec)) {
@@ -157,13 +174,20 @@ void LaneSchedule::carry(std::uint32_t stream, const LaneSchedule& previous, Tsc
     const Line& old = previous.lines_[spec.previous];
     Line& line = lines_[stream];
     note_slips(stream, was.slips, was.slipped_packets);
+    line.index = old.index;
+    if (spec.shape != nullptr) {
+        carry_route(stream, previous, due, parked, now);
+        return;
+    }
+    terms.begin = spec.start;
+    terms.stop = spec.stop;
     const bool begun = old.index != static_cast<std::uint64_t>(was.spec.first) * was.spec.burst;
     if (!begun && (spec.start > now || spec.start != was.spec.start)) {
+        line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
         start(stream, now);
         return;
     }
-    line.index = old.index;
-    if (line.lanes > 1 && line.index % line.burst != 0) line.special |= broken;
+    if (line.lanes > 1 && line.index % line.burst != 0) line.special |= lane::broken;
     carry_duration(stream, previous, now);
     if (has_rate(spec)) due = carry_due(stream, previous, due, parked, now);
     place(stream, due, now);
@@ -180,7 +204,8 @@ Tsc LaneSchedule::carry_due(std::uint32_t stream, const LaneSchedule& previous, 
         limit_by_end(stream, due);
         return due;
     }
-    const bool same_rate = terms.interval == was.interval;
+    const bool same_rate = terms.interval == was.interval && terms.spec.departure == was.spec.departure;
+    if (was.spec.departure == Departure::jitter && !parked) due = was.due;
     line.fraction = same_rate ? previous.lines_[terms.spec.previous].fraction : 0;
     terms.lead = was.lead;
     if (!same_rate) {
@@ -211,26 +236,6 @@ void LaneSchedule::carry_duration(std::uint32_t stream, const LaneSchedule& prev
             const double ratio = approximate(was.interval) / approximate(terms.interval);
             terms.duration_limit = saturating_add(index, scaled(was.duration_limit - index, ratio));
         }
-    }
-}
-
-void LaneSchedule::place(std::uint32_t stream, Tsc due, Tsc now) noexcept {
-    Terms& terms = terms_[stream];
-    const LaneStream& spec = terms.spec;
-    Line& line = lines_[stream];
-    terms.placed = true;
-    terms.due = due;
-    line.limit = std::min({spec.count, terms.duration_limit, terms.end_limit});
-    if (spec.max && std::max(spec.start, now) >= std::min(spec.stop, end_)) line.limit = 0;
-    if (line.index >= line.limit) return;
-    if (spec.paused || (!spec.max && !has_rate(spec))) {
-        ++held_;
-    } else if (!spec.max) {
-        paced_.append({due, stream});
-    } else if (spec.start > now) {
-        paced_.append({spec.start, stream});
-    } else {
-        begin_max(stream, terms.served);
     }
 }
 

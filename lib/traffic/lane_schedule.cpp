@@ -5,22 +5,6 @@
 
 namespace volley::traffic {
 
-void LaneSchedule::begin_max(std::uint32_t stream, Tsc served) noexcept {
-    const LaneStream& spec = terms_[stream].spec;
-    latest_stop_ = std::max(latest_stop_, std::min(spec.stop, end_));
-    max_.push({served, stream});
-}
-
-void LaneSchedule::note_slips(std::uint32_t stream, std::uint64_t slips, std::uint64_t packets) noexcept {
-    Terms& terms = terms_[stream];
-    if (slips != 0 && terms.slips == 0) {
-        terms.next_slipped = slipped_;
-        slipped_ = stream;
-    }
-    terms.slips += slips;
-    terms.slipped_packets += packets;
-}
-
 // The lane alone gives up what it is late: its line moves on, its ordinals do not.
 void LaneSchedule::slip_top(Tsc now) noexcept {
     const auto stream = static_cast<std::uint32_t>(paced_.top().stream);
@@ -29,38 +13,39 @@ void LaneSchedule::slip_top(Tsc now) noexcept {
     Tsc due = paced_.top().tick;
     const std::uint64_t own_step = static_cast<std::uint64_t>(line.burst) * line.lanes;
     const std::uint64_t left = (line.limit - line.index - 1) / own_step + 1;
-    const std::uint64_t steps = move_line(stream, due, now);
-    note_slips(stream, 1, std::min(steps, left) * line.burst);
+    if ((line.special & lane::jittered) != 0) due = terms.due;
+    const std::uint64_t packets = move_line(stream, due, now);
+    note_slips(stream, 1, std::min(packets, left * line.burst));
     limit_by_end(stream, due);
-    line.limit = std::min({terms.spec.count, terms.duration_limit, terms.end_limit});
+    set_limit(stream);
+    terms.due = due;
     if (line.index < line.limit) {
         paced_.replace_top({due, stream});
     } else {
-        terms.due = due;
         paced_.pop();
     }
 }
 
-// The stream has reached its limit. Should the limit grow, it goes on where it was cut, so that no index is
-// left out.
-void LaneSchedule::retire(std::uint32_t stream, Tsc due) noexcept {
+// The top stream's next burst where it takes more than a step. Returns the number of bursts written, 0 or 1.
+std::uint32_t LaneSchedule::fill_special(Tsc now, TemplateBurst* out) noexcept {
+    const Due top = paced_.top();
+    const auto stream = static_cast<std::uint32_t>(top.stream);
     Line& line = lines_[stream];
-    const std::uint64_t last = line.index - static_cast<std::uint64_t>(line.burst) * line.lanes;
-    if (line.limit - last < line.burst) line.index = line.limit;
-    terms_[stream].due = due;
-}
-
-// What is left of an own burst that was cut; the next is a whole one again.
-TemplateBurst LaneSchedule::take_rest(Line& line, Tsc due) noexcept {
-    const std::uint64_t rest = line.burst - line.index % line.burst;
-    const std::uint64_t count = std::min(rest, line.limit - line.index);
-    const TemplateBurst out{line.packet, line.index, due, static_cast<std::uint32_t>(count), line.slot};
-    line.index += count;
-    if (count == rest) {
-        line.index += static_cast<std::uint64_t>(line.burst) * (line.lanes - 1U);
-        line.special &= static_cast<std::uint8_t>(~broken);
+    if ((line.special & lane::random) != 0 && top.tick >= end_) {
+        terms_[stream].due = top.tick;
+        paced_.pop();
+        return 0;
     }
-    return out;
+    const std::uint64_t from = line.index;
+    *out = take_special(stream, std::min(top.tick, last_tick_));
+    if (line.index < line.limit) {
+        paced_.replace_top({due_after(stream, top.tick, from), stream});
+    } else {
+        terms_[stream].due = top.tick;
+        paced_.pop();
+        leave_limit(stream, now);
+    }
+    return 1;
 }
 
 // One stream needs no order: its line stays in registers.
@@ -88,6 +73,7 @@ std::uint32_t LaneSchedule::run_alone(Tsc now, Tsc until, std::uint32_t room, Te
     } else {
         retire(stream, due);
         paced_.pop();
+        leave_limit(stream, now);
     }
     return n;
 }
@@ -100,7 +86,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
     while (n < room && !paced_.empty() && paced_.top().tick <= until) {
         const Due top = paced_.top();
         Line& line = lines_[top.stream];
-        if ((line.special & at_max) != 0) {
+        if ((line.special & lane::at_max) != 0) {
             if (now < top.tick) break;
             paced_.pop();
             begin_max(static_cast<std::uint32_t>(top.stream), max_.empty() ? 0 : max_.top().tick);
@@ -111,8 +97,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
             continue;
         }
         if (line.special != 0) {
-            out[n++] = take_rest(line, std::min(top.tick, last_tick_));
-            if (line.index >= line.limit) paced_.pop();
+            n += fill_special(now, out + n);
             continue;
         }
         if (paced_.size() == 1) {
@@ -132,6 +117,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
         } else {
             retire(static_cast<std::uint32_t>(top.stream), due);
             paced_.pop();
+            leave_limit(static_cast<std::uint32_t>(top.stream), now);
         }
     }
     return n;
@@ -142,23 +128,26 @@ std::uint32_t LaneSchedule::fill_max(Tsc now, std::uint32_t room, TemplateBurst*
     while (n < room && !max_.empty()) {
         const Due top = max_.top();
         Line& line = lines_[top.stream];
-        if (now >= std::min(terms_[top.stream].spec.stop, end_)) {
+        const auto stream = static_cast<std::uint32_t>(top.stream);
+        if (now >= std::min(terms_[stream].stop, end_)) {
             max_.pop();
+            leave_max(stream, now);
             continue;
         }
-        if ((line.special & broken) != 0) {
-            out[n++] = take_rest(line, now);
+        if ((line.special & lane::broken) != 0) {
+            out[n++] = take_special(stream, now);
         } else {
             const auto count =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(line.burst, line.limit - line.index));
             out[n++] = {line.packet, line.index, now, count, line.slot};
             line.index += static_cast<std::uint64_t>(line.burst) * line.lanes;
-            if (line.index >= line.limit) retire(static_cast<std::uint32_t>(top.stream), now);
+            if (line.index >= line.limit) retire(stream, now);
         }
         if (line.index < line.limit) {
             max_.replace_top({top.tick + line.step_whole, top.stream});
         } else {
             max_.pop();
+            leave_max(stream, now);
         }
     }
     constexpr Tsc far = Tsc{1} << 62;

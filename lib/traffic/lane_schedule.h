@@ -3,43 +3,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/cache_line.h"
 #include "base/ids.h"
 #include "base/tsc.h"
 #include "base/units.h"
-#include "packet/template.h"
 #include "traffic/burst.h"
 #include "traffic/due_heap.h"
-#include "traffic/pace.h"
+#include "traffic/lane_state.h"
+#include "traffic/lane_stream.h"
 
 namespace volley::traffic {
 
-inline constexpr std::uint64_t endless = ~std::uint64_t{0};
-inline constexpr std::uint32_t no_stream = ~std::uint32_t{0};
 /// A lane that is later than this gives the backlog of a stream up instead of sending it in one go: it slips.
 inline constexpr Duration catch_up_limit{100'000'000};
-/// Lanes of one stream at most.
-inline constexpr std::uint32_t max_lanes = 255;
-
-/// What one lane is told about one of its streams. Plain data, made by compile(); immutable.
-struct LaneStream {
-    const packet::PacketTemplate* packet = nullptr;  ///< handed on, never looked into
-    StreamSlot slot;
-    bool max = false;
-    bool paused = false;                       ///< keeps its place, sends nothing
-    Rational pps;                              ///< all lanes together; zero sends nothing; unused for max
-    std::uint32_t burst = 1;                   ///< packets per TemplateBurst, 1 to packet::max_burst
-    std::uint32_t lanes = 1;                   ///< n, 1 to max_lanes
-    std::uint32_t first = 0;                   ///< this lane's first ordinal: (lane - slot) mod n
-    std::uint64_t count = endless;             ///< packets of all lanes
-    Duration duration{0};                      ///< 0: none
-    std::uint64_t duration_packets = endless;  ///< ceil(duration * pps)
-    Tsc start = 0;                             ///< own due tick of packet 0, before the phase
-    Tsc phase = 0;                             ///< below one burst's interval: keeps equal streams apart
-    Tsc stop = ~Tsc{0};                        ///< for max: start + duration
-    std::uint32_t weight = 1;                  ///< share among streams at max, in packets
-    std::uint32_t previous = no_stream;  ///< the same stream in the lane schedule that this one succeeds
-};
 
 /// The share of one worker (lane) in the schedule of a port. Burst o of stream s belongs to lane (o + s) mod
 /// n and falls due at start + phase + o * burst * interval, exactly and rounded down to a tick, whatever the
@@ -93,59 +68,61 @@ class LaneSchedule {
     }
 
   private:
-    /// What each burst reads and writes: one cache line. The due tick is in the heap.
-    struct alignas(cache_line) Line {
-        std::uint64_t fraction;       ///< of the due tick, over denominator
-        std::uint64_t step_whole;     ///< one lane step: lanes * burst * interval; max: its stride
-        std::uint64_t step_fraction;  ///< over denominator
-        std::uint64_t denominator;
-        std::uint64_t index;  ///< first packet of the next own burst
-        std::uint64_t limit;  ///< no packet from here on: count, duration and end, whichever is first
-        const packet::PacketTemplate* packet;
-        std::uint32_t slot;
-        std::uint16_t burst;
-        std::uint8_t lanes;
-        std::uint8_t special;  ///< bits below; 0 for the paced streams that make up the hot path
-    };
-    static_assert(sizeof(Line) == cache_line);
-    static constexpr std::uint8_t at_max = 1;
-    static constexpr std::uint8_t broken = 2;  ///< a limit that has moved on since cut the burst at index
+    using Line = lane::Line;
+    using Terms = lane::Terms;
+    using Route = lane::Route;
 
-    /// What is needed when something changes: start, slip, adoption.
-    struct Terms {
-        LaneStream spec;
-        Interval interval;
-        Tsc due = 0;     ///< of a stream that stands in no heap
-        Tsc served = 0;  ///< max: packets by weight at adoption, counted from the least served
-        Tsc lead = 0;    ///< how far the due is behind the packet's own due: the phase, scaled with the rate
-        std::uint64_t end_limit = endless;
-        std::uint64_t duration_limit = endless;
-        std::uint64_t slips = 0;
-        std::uint64_t slipped_packets = 0;
-        std::uint32_t next_slipped = no_stream;
-        bool placed = false;  ///< adopt() is done with it
-    };
-
+    // lane_adopt.cpp
     void set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept;
+    void set_interval(std::uint32_t stream, Interval interval) noexcept;
     void start(std::uint32_t stream, Tsc now) noexcept;
     void carry(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked, Tsc now) noexcept;
     Tsc carry_due(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked, Tsc now) noexcept;
     void carry_duration(std::uint32_t stream, const LaneSchedule& previous, Tsc now) noexcept;
     Tsc begin_line(std::uint32_t stream, Tsc at, std::uint64_t ordinals) noexcept;
-    std::uint64_t move_line(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
+    Tsc first_random_due(std::uint32_t stream, Tsc at, std::uint64_t ordinals) noexcept;
+
+    // lane_route.cpp
+    Route& route_of(std::uint32_t stream) noexcept { return routes_[terms_[stream].route]; }
+    std::uint64_t first_own(std::uint32_t stream, std::uint64_t from) const noexcept;
+    Tsc due_in_leg(std::uint32_t stream) noexcept;
+    void set_leg(std::uint32_t stream, std::uint64_t index) noexcept;
+    bool enter_leg(std::uint32_t stream) noexcept;
+    bool leave_leg(std::uint32_t stream) noexcept;
+    bool begin_run(std::uint32_t stream) noexcept;
+    std::uint32_t pass_on(std::uint32_t stream) noexcept;
+    void follow_route(std::uint32_t stream, bool on, Tsc now) noexcept;
+    void leave_limit(std::uint32_t stream, Tsc now) noexcept;
+    void leave_max(std::uint32_t stream, Tsc now) noexcept;
+    void start_route(std::uint32_t stream) noexcept;
+    void settle_routes(Tsc now) noexcept;
+    void carry_route(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked,
+                     Tsc now) noexcept;
+    Tsc carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due, Tsc now) noexcept;
+    std::uint64_t move_route(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
+
+    // lane_line.cpp
     void limit_by_end(std::uint32_t stream, Tsc due) noexcept;
+    void set_limit(std::uint32_t stream) noexcept;
+    std::uint64_t move_line(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
     void place(std::uint32_t stream, Tsc due, Tsc now) noexcept;
-    void slip_top(Tsc now) noexcept;
+    void stand(Due due) noexcept;
     void retire(std::uint32_t stream, Tsc due) noexcept;
-    static TemplateBurst take_rest(Line& line, Tsc due) noexcept;
     void note_slips(std::uint32_t stream, std::uint64_t slips, std::uint64_t packets) noexcept;
     void begin_max(std::uint32_t stream, Tsc served) noexcept;
+    TemplateBurst take_special(std::uint32_t stream, Tsc due) noexcept;
+    Tsc due_after(std::uint32_t stream, Tsc due, std::uint64_t from) noexcept;
+
+    // lane_schedule.cpp
+    void slip_top(Tsc now) noexcept;
+    std::uint32_t fill_special(Tsc now, TemplateBurst* out) noexcept;
     std::uint32_t fill_paced(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept;
     std::uint32_t run_alone(Tsc now, Tsc until, std::uint32_t room, TemplateBurst* out) noexcept;
     std::uint32_t fill_max(Tsc now, std::uint32_t room, TemplateBurst* out) noexcept;
 
     std::vector<Line> lines_;
     std::vector<Terms> terms_;
+    std::vector<Route> routes_;
     DueHeap paced_;  ///< and streams at max that have not started yet
     DueHeap max_;    ///< tick: packets sent by weight, so that the least served is next
     std::vector<std::uint32_t> successor_;  ///< stream of the previous schedule -> stream here
@@ -155,6 +132,7 @@ class LaneSchedule {
     Tsc latest_stop_ = 0;                ///< when the last of the streams at max stops
     std::uint32_t held_ = 0;             ///< unfinished streams that are paused or have rate zero
     std::uint32_t slipped_ = no_stream;  ///< head of the list of streams with slips to report
+    bool ordered_ = false;               ///< paced_ is a heap already: adoption is over
 };
 
 }  // namespace volley::traffic

@@ -32,20 +32,23 @@ Interval interval_of(Rational pps, std::uint64_t tsc_hz) noexcept {
 }
 
 Ticks span_of(Interval interval, std::uint64_t packets) noexcept {
-    if (packets != 0 && interval.num > ~Uint128{0} / packets) return {~std::uint64_t{0}, 0};
-    const Uint128 total = interval.num * packets;
-    return {saturated(total / interval.den), static_cast<std::uint64_t>(total % interval.den)};
+    const Uint128 whole = interval.num / interval.den;
+    if (whole > longest_step) return {packets == 0 ? 0 : ~std::uint64_t{0}, 0};
+    const Uint128 rest = interval.num % interval.den * packets;
+    return {saturated(whole * packets + rest / interval.den),
+            static_cast<std::uint64_t>(rest % interval.den)};
 }
 
 std::uint64_t packets_before(Ticks next, Tsc end, Interval interval) noexcept {
     if (next.whole >= end) return 0;
+    if (interval.num == 0) return ~std::uint64_t{0};
     // Ticks below 2^64 times a den below 2^63 fit.
     const Uint128 left = static_cast<Uint128>(end - next.whole) * interval.den - next.fraction;
     return saturated((left - 1) / interval.num + 1);
 }
 
 std::uint64_t steps_until(Ticks at, Tsc now, Interval interval, std::uint64_t packets) noexcept {
-    if (at.whole >= now) return 0;
+    if (at.whole >= now || interval.num == 0) return 0;
     const Uint128 left = static_cast<Uint128>(now - at.whole) * interval.den - at.fraction;
     return saturated((left - 1) / (interval.num * packets) + 1);
 }

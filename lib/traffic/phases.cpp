@@ -69,12 +69,12 @@ void seat_between(std::span<PhaseSeat*> group, Tsc period) {
 }  // namespace
 
 void assign_phases(std::span<PhaseSeat> seats) {
-    using Key = std::tuple<Uint128, std::uint64_t, std::uint32_t, std::uint64_t>;
+    using Key = std::tuple<Uint128, std::uint64_t, std::uint32_t, std::uint64_t, bool>;
     std::map<Key, std::size_t> index;
     std::vector<std::vector<PhaseSeat*>> groups;  // in order of their first stream
     double bursts_per_tick = 0;
     for (PhaseSeat& seat : seats) {
-        const Key key{seat.interval.num, seat.interval.den, seat.burst, seat.delay_ns};
+        const Key key{seat.interval.num, seat.interval.den, seat.burst, seat.delay_ns, seat.placed};
         const auto [found, fresh] = index.emplace(key, groups.size());
         if (fresh) groups.emplace_back();
         groups[found->second].push_back(&seat);
@@ -88,7 +88,7 @@ void assign_phases(std::span<PhaseSeat> seats) {
         } else {
             const double spacing = period / static_cast<double>(group.size());
             const double most = 8 * static_cast<double>(g) / bursts_per_tick;
-            seat_evenly(group, period, std::min(van_der_corput(g) * spacing, most));
+            seat_evenly(group, period, group[0]->placed ? 0 : std::min(van_der_corput(g) * spacing, most));
         }
     }
 }

@@ -14,9 +14,10 @@ struct PhaseSeat {
     std::uint32_t burst = 1;
     Tsc start = 0;
     std::uint64_t delay_ns =
-        0;              ///< streams with different start delays are not kept apart: the operator placed them
-    bool kept = false;  ///< phase is given and stays: the stream is running already
-    Tsc phase = 0;      ///< result, below one burst's interval
+        0;  ///< streams with different start delays are not kept apart: the operator placed them
+    bool placed = false;  ///< start is the operator's: the first of such a group fires just then
+    bool kept = false;    ///< phase is given and stays: the stream is running already
+    Tsc phase = 0;        ///< result, below one burst's interval
 };
 
 /// Gives every seat of one port that has none a phase. Streams of equal rate, burst and delay fire evenly

@@ -465,6 +465,41 @@ TEST(compile, a_paused_stream_keeps_its_place) {
     EXPECT_TRUE(hold_each_index_once(sent, 400));
 }
 
+TEST(compile, a_plan_that_begins_later_is_the_same_schedule_moved) {
+    const config::Model model =
+        model_of(listed({stream_text("a", R"("rate": "12345pps", "start": {"delay": "1ms"})"),
+                         stream_text("b", R"("rate": "max", "duration": "3ms")")}));
+    Inputs inputs = inputs_of();
+    inputs.end = hz / 50;
+    StreamTable table;
+    const auto plan = plan_of(model, table, nullptr, inputs);
+    const auto moved = plan_of(model, table, nullptr, inputs);
+    begin_at(*moved, 7 * hz);
+    EXPECT_EQ(moved->epoch, 7 * hz);
+    EXPECT_EQ(moved->end, 7 * hz + hz / 50);
+    adopt_all(*plan, nullptr, 0);
+    adopt_all(*moved, nullptr, 6 * hz);
+    const auto expected = run_all(*plan, 0, hz / 50);
+    const auto sent = run_all(*moved, 7 * hz, 7 * hz + hz / 50);
+    ASSERT_EQ(sent.size(), expected.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) ASSERT_EQ(sent[i].due, expected[i].due + 7 * hz);
+    EXPECT_TRUE(moved->lanes.at(0).at(0)->finished(7 * hz + hz / 50));
+}
+
+TEST(compile, an_unchanged_packet_keeps_its_template_over_a_reload) {
+    StreamTable table;
+    const config::Model before =
+        model_of(listed({stream_text("a", R"("rate": "1kpps")"), stream_text("b", R"("rate": "1kpps")")}));
+    const config::Model after = model_of(
+        listed({stream_text("a", R"("rate": "2kpps")"), stream_text("b", R"("rate": "1kpps")", 128)}));
+    const auto first = plan_of(before, table);
+    Inputs inputs = inputs_of();
+    inputs.previous_model = &before;
+    const auto second = plan_of(after, table, first.get(), inputs);
+    EXPECT_EQ(first->streams.at(0).packet, second->streams.at(0).packet);
+    EXPECT_NE(first->streams.at(1).packet, second->streams.at(1).packet);
+}
+
 TEST(compile, a_stream_added_later_counts_its_delay_from_then) {
     StreamTable table;
     const std::string a = stream_text("a", R"("rate": "1kpps")");

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t hz = 2'300'000'000;
 
 PhaseSeat seat(Rational pps, std::uint32_t burst = 1) {
-    return {interval_of(pps, hz), burst, 0, 0, false, 0};
+    return {interval_of(pps, hz), burst, 0, 0, false, false, 0};
 }
 
 std::vector<Tsc> sorted_phases(const std::vector<PhaseSeat>& seats) {
