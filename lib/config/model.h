@@ -125,7 +125,7 @@ struct Stream {
     std::string next;        ///< the stream that begins when this one is over; empty: none
     std::uint64_t loop = 1;  ///< times that the chain which begins here is run; 0: endless
     Departure departure = Departure::constant;
-    Duration jitter{0};  ///< departure jitter: each burst leaves up to this later
+    Duration jitter{0};                  ///< departure jitter: each burst leaves up to this later
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
     packet::PacketModel packet;
     std::string pointer;  ///< "/streams/0"
