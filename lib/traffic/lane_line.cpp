@@ -5,7 +5,6 @@
 #include "traffic/lane_schedule.h"
 
 namespace volley::traffic {
-namespace {}  // namespace
 
 void LaneSchedule::limit_by_end(std::uint32_t stream, Tsc due) noexcept {
     Terms& terms = terms_[stream];
