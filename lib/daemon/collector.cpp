@@ -104,7 +104,6 @@ void Collector::collect_lanes(telemetry::Totals& out) {
 }
 
 void Collector::collect_ports(telemetry::Totals& out, const Situation& situation) {
-    links_.resize(road_.ports().size());
     for (std::size_t p = 0; p < road_.ports().size(); ++p) {
         const port::Port& port = *road_.ports()[p];
         telemetry::PortTotals totals;
@@ -113,13 +112,8 @@ void Collector::collect_ports(telemetry::Totals& out, const Situation& situation
         totals.driver = port.driver();
         totals.tx_path = port.tx_path();
         totals.numa_node = port.socket();
-        const port::Link link = port.link();
-        telemetry::Link& known = links_[p];
-        if (known.since_ns == 0 || known.up != link.up) known.since_ns = out.time_unix_ns;
-        known.up = link.up;
-        known.speed_bps = link.speed_bps;
-        known.reason = link.up ? "" : "no link: check cable and module, or set the interface up";
-        totals.link = known;
+        Links::View link = links_.view(p);
+        totals.link = {link.up, link.speed_bps, std::move(link.reason), link.since_unix_ns};
         const port::Statistics device = port.read_statistics();
         telemetry::PortTx tx;
         for (const auto& lane : road_.lanes()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/links.h"
 #include "daemon/road.h"
 #include "daemon/stream_book.h"
 #include "telemetry/totals.h"
@@ -27,7 +28,8 @@ struct Situation {
 /// Reads every counter of the road: the one place where worker, port and stream counters become Totals.
 class Collector : public telemetry::Source {
   public:
-    Collector(const Road& road, const StreamBook& book) : road_(road), book_(book) {}
+    Collector(const Road& road, const StreamBook& book, const Links& links)
+        : road_(road), book_(book), links_(links) {}
 
     /// Control.
     void tell(Situation situation) {
@@ -44,9 +46,9 @@ class Collector : public telemetry::Source {
 
     const Road& road_;
     const StreamBook& book_;
+    const Links& links_;
     std::mutex mutex_;
     Situation situation_;
-    std::vector<telemetry::Link> links_;  ///< the stats lcore's own memory of each link
 };
 
 }  // namespace volley::daemon

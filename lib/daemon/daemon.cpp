@@ -26,6 +26,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds control_tick{5};
 constexpr milliseconds drain_tick{1};
+constexpr milliseconds link_tick{10};    // while links are waited for
+constexpr milliseconds link_watch{100};  // later
 constexpr std::chrono::seconds drain_patience{5};
 constexpr std::chrono::seconds adopt_patience{5};
 constexpr std::chrono::seconds idle_plan_patience{1};
@@ -114,7 +116,8 @@ Daemon::Daemon(Options options, config::Model model)
       model_(std::move(model)),
       eal_(eal_options(model_)),
       road_(model_),
-      collector_(road_, book_) {
+      links_(road_.ports()),
+      collector_(road_, book_, links_) {
     situation_.state = name_of(state_);
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
@@ -177,7 +180,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
         const port::Port& port = *road_.ports()[p];
         const auto& tx = model.ports[p].tx;
         input.ports.push_back(
-            {port.link().speed_bps, port.mac(), static_cast<std::uint32_t>(tx ? tx->lcores.size() : 0)});
+            {links_.view(p).speed_bps, port.mac(), static_cast<std::uint32_t>(tx ? tx->lcores.size() : 0)});
     }
     input.tsc_hz = tsc_hz();
     input.generation = generation;
@@ -261,8 +264,26 @@ void Daemon::begin_run() {
     adopt(std::move(plan));
 }
 
+// Nothing is sent before every link is up; a stop ends the wait at once.
+void Daemon::wait_for_links() {
+    while (state_ == State::starting) {
+        links_.look(monotonic_ns());
+        if (links_.ready()) return;
+        if (const auto signal = signals_.wait(link_tick)) on_signal(*signal);
+    }
+}
+
+void Daemon::watch_links() {
+    if (Clock::now() < next_look_) return;
+    next_look_ = Clock::now() + link_watch;
+    links_.look(monotonic_ns());
+}
+
 int Daemon::run() {
-    if (model_.run.start == config::Start::automatic) {
+    wait_for_links();
+    if (state_ != State::starting) {
+        // Stopped before there was a run: nothing to report.
+    } else if (model_.run.start == config::Start::automatic) {
         begin_run();
         fire(Event::started);
     } else {
@@ -301,6 +322,7 @@ void Daemon::on_signal(int signal) {
 }
 
 void Daemon::watch() {
+    watch_links();
     plans_.free_idle(road_);
     switch (state_) {
         case State::running:

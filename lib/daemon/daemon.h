@@ -11,6 +11,7 @@
 #include "config/model.h"
 #include "daemon/collector.h"
 #include "daemon/life_cycle.h"
+#include "daemon/links.h"
 #include "daemon/plans.h"
 #include "daemon/road.h"
 #include "daemon/signals.h"
@@ -50,6 +51,8 @@ class Daemon {
     void tell();
 
     void begin_run();
+    void wait_for_links();
+    void watch_links();
     void set_end(const config::Run& run);
     void on_signal(int signal);
     void watch();
@@ -73,6 +76,7 @@ class Daemon {
     dpdk::Eal eal_;
     Signals signals_;
     Road road_;
+    Links links_;
     traffic::StreamTable table_;
     Plans plans_;
     StreamBook book_;
@@ -88,7 +92,8 @@ class Daemon {
     Tsc end_ = ~Tsc{0};           ///< of the run, by duration
     std::uint64_t epoch_ns_ = 0;  ///< the same instants on CLOCK_MONOTONIC
     std::uint64_t end_ns_ = ~std::uint64_t{0};
-    Clock::time_point deadline_;  ///< of the state at hand
+    Clock::time_point deadline_;   ///< of the state at hand
+    Clock::time_point next_look_;  ///< at the links
     bool exit_after_ = true;
     bool stop_asked_ = false;
     bool hurry_ = false;  ///< a second stop: no more waits

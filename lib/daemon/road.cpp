@@ -11,8 +11,7 @@
 namespace volley::daemon {
 namespace {
 
-constexpr std::chrono::seconds link_patience{10};
-constexpr std::chrono::milliseconds poll_interval{10};
+constexpr std::chrono::seconds stop_patience{10};
 
 }  // namespace
 
@@ -31,7 +30,6 @@ Road::~Road() {
 
 void Road::start(const std::vector<Longest>& longest) {
     for (std::size_t p = 0; p < ports_.size(); ++p) ports_[p]->start(longest[p].length, longest[p].stream);
-    wait_for_links();
     for (const auto& port : ports_) at_start_.push_back(port->read_statistics());
     written_off_.resize(ports_.size());
     build_lanes(longest);
@@ -45,28 +43,6 @@ void Road::start(const std::vector<Longest>& longest) {
             loop.get());
     }
     launched_ = true;
-}
-
-// Never send before the link is up; and the speed that percentages refer to is known only then.
-void Road::wait_for_links() {
-    const auto deadline = std::chrono::steady_clock::now() + link_patience;
-    for (const auto& port : ports_) {
-        while (!port->link().up) {
-            if (std::chrono::steady_clock::now() >= deadline) {
-                throw dpdk::Error("waiting " + std::to_string(link_patience.count()) +
-                                      " s for the link of port " + port->name(),
-                                  ENETDOWN, "check cable and module, or set the interface up");
-            }
-            std::this_thread::sleep_for(poll_interval);
-        }
-        const std::uint64_t speed = port->link().speed_bps;
-        const auto wanted = port->settings().speed_bps;
-        if (wanted && speed != 0 && speed != *wanted) {
-            throw dpdk::Error("port " + port->name() + " has a link of " + speed_text(speed) +
-                                  ", but its \"speed\" is " + speed_text(*wanted),
-                              EINVAL, "correct \"speed\", or the cabling");
-        }
-    }
 }
 
 worker::LcoreLoop& Road::loop_on(LcoreId lcore) {
@@ -125,7 +101,7 @@ bool Road::stop_lcores(std::chrono::milliseconds patience) noexcept {
 }
 
 void Road::stop() noexcept {
-    while (!stop_lcores(link_patience)) {
+    while (!stop_lcores(stop_patience)) {
     }
     for (const auto& lane : lanes_) lane->worker.discard_pending();
     for (const auto& port : ports_) port->stop();

@@ -26,8 +26,9 @@ class Road {
     Road(const Road&) = delete;
     Road& operator=(const Road&) = delete;
 
-    /// Starts ports, waits for their links, makes queues and launches the data path lcores. Frame lengths
-    /// without FCS by port, with the stream that needs it for messages. Throws dpdk::Error.
+    /// Starts ports, makes queues and launches the data path lcores, which have nothing to send yet: links
+    /// may still be down. Frame lengths without FCS by port, with the stream that needs it for messages.
+    /// Throws dpdk::Error.
     struct Longest {
         std::uint32_t length = 60;
         std::string stream;
@@ -72,7 +73,6 @@ class Road {
     [[nodiscard]] std::uint32_t data_room(std::uint32_t port) const;
 
   private:
-    void wait_for_links();
     void build_lanes(const std::vector<Longest>& longest);
     worker::LcoreLoop& loop_on(LcoreId lcore);
 

@@ -303,6 +303,10 @@ Link Port::link() const {
     return out;
 }
 
+void Port::ask_for_link() const noexcept {
+    rte_eth_dev_set_link_up(id_.value);
+}
+
 Statistics Port::read_statistics() const {
     const std::lock_guard lock(statistics_mutex_);
     rte_eth_stats stats{};

@@ -12,14 +12,9 @@
 #include "base/ids.h"
 #include "config/model.h"
 #include "port/ixgbe.h"
+#include "port/link_watch.h"
 
 namespace volley::port {
-
-/// What the kernel or the NIC says of the link.
-struct Link {
-    bool up = false;
-    std::uint64_t speed_bps = 0;  ///< 0: unknown
-};
 
 /// One reading of the port's counters, absolute since the port was started by the device's own account.
 struct Statistics {
@@ -64,7 +59,10 @@ class Port {
     [[nodiscard]] std::uint64_t tx_offloads() const noexcept { return tx_offloads_; }
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
 
+    /// Control alone: some drivers do more than read registers for it.
     [[nodiscard]] Link link() const;
+    /// Control: asks the device to bring its link up; many have nothing to do for it.
+    void ask_for_link() const noexcept;
     /// Any thread; readings are serialised, for some devices keep 64-bit totals of read-to-clear registers.
     [[nodiscard]] Statistics read_statistics() const;
     /// Non-zero extended statistics by name.
