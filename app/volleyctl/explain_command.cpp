@@ -53,11 +53,18 @@ struct Explained {
     std::uint64_t index = 0;
 };
 
+std::string asked_rate(const config::Stream& stream) {
+    if (stream.rate) return to_text(*stream.rate);
+    if (stream.rate_ramp) return "a ramp that reaches";
+    if (!stream.rate_steps.empty()) return "steps, the highest";
+    return "its share of the port's rate";
+}
+
 std::string rate_text(const Explained& e) {
     if (e.plan->max) return "max: what the other streams of the port leave of its link";
     if (e.plan->pps.num == 0) return "0 packets/s: sends nothing";
     const double pps = approximately(e.plan->pps);
-    std::string text = e.stream->rate ? to_text(*e.stream->rate) : "its share of the port's rate";
+    std::string text = asked_rate(*e.stream);
     text += " = " + fraction(e.plan->pps) + " packets/s";
     if (e.plan->pps.den != 1) text += " = " + real(pps, 3);
     return text + ", one every " + real(1e9 / pps, 3) + " ns";

@@ -1,6 +1,7 @@
 #include "volleyctl/offline.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <utility>
 #include <variant>
@@ -47,6 +48,12 @@ Compiled compile_offline(const CompileOptions& options) {
     }
     inputs.tsc_hz = offline_hz;
     inputs.epoch = offline_epoch;
+    // Without a run there is no time of day: the earliest that is named is the schedule's zero.
+    for (const config::Stream& stream : out.model.streams) {
+        if (!stream.start_at) continue;
+        const std::uint64_t at = *stream.start_at;
+        inputs.epoch_unix_ns = inputs.epoch_unix_ns == 0 ? at : std::min(inputs.epoch_unix_ns, at);
+    }
     if (out.model.run.duration) inputs.end = offline_epoch + out.model.run.duration->ns;
     inputs.multiplier = options.multiplier;
     auto compiled = traffic::compile(out.model, inputs, out.table, nullptr);

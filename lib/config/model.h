@@ -110,6 +110,7 @@ struct Stream {
     std::string name;
     std::string port;
     bool enabled = true;
+    bool paused = false;  ///< at run time only, no key of the file: keeps its place and sends nothing
     std::optional<Rate> rate;
     std::vector<RateStep> rate_steps;   ///< instead of rate
     std::optional<RateRamp> rate_ramp;  ///< instead of rate

@@ -9,7 +9,7 @@ namespace volley::daemon {
 // Packets whose own due lies before now and before the end of traffic.
 std::uint64_t StreamBook::due(const Entry& entry, std::uint64_t now_ns) const {
     const std::uint64_t until = std::min(now_ns, end_ns_);
-    if (!entry.pps || until <= entry.from_ns) return entry.before;
+    if (!entry.pps || entry.paused || until <= entry.from_ns) return entry.before;
     return std::min(entry.before + traffic::packets_in(Duration{until - entry.from_ns}, *entry.pps),
                     entry.count);
 }
@@ -41,6 +41,7 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         // A stream with a shape has no one rate that could be its target.
         entry.pps =
             stream.max || stream.shape != nullptr ? std::nullopt : std::optional<Rational>(stream.pps);
+        entry.paused = stream.paused;
         entry.count = stream.count;
         entry.stop_ns =
             stream.duration.ns == 0 ? ~std::uint64_t{0} : saturating_add(entry.start_ns, stream.duration.ns);
@@ -76,12 +77,14 @@ std::vector<StreamBook::Line> StreamBook::read(std::uint64_t now_ns) const {
         line.slot = StreamSlot{slot};
         line.name = entry.name;
         line.port = entry.port;
-        line.target_pps = entry.pps;
+        line.target_pps = entry.paused && entry.pps ? std::optional(Rational{0, 1}) : entry.pps;
         line.count = entry.count;
         line.packets_before = entry.packets_before;
         if (entry.pps) line.due_packets = due(entry, now_ns);
         if (!entry.present) {
             line.state = "removed";
+        } else if (entry.paused && now_ns < end_ns_) {
+            line.state = "paused";
         } else if (now_ns < entry.start_ns) {
             line.state = "waiting";
         } else {

@@ -48,6 +48,7 @@ class StreamBook {
     struct Entry {
         bool used = false;
         bool present = false;  ///< in the plan in force
+        bool paused = false;   ///< nothing falls due
         std::string name;
         std::string port;
         std::optional<Rational> pps;

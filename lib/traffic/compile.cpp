@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "traffic/compilation.h"
 
@@ -56,7 +55,6 @@ void Compilation::take_streams() {
                 models_before_.emplace(from.name, &from);
         }
     }
-    const std::set<std::string> paused(inputs_.paused.begin(), inputs_.paused.end());
     for (const config::Stream& from : model_.streams) {
         if (!from.enabled) continue;
         const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
@@ -68,7 +66,7 @@ void Compilation::take_streams() {
         StreamPlan stream;
         stream.name = from.name;
         stream.port = static_cast<std::uint32_t>(port - model_.ports.begin());
-        stream.paused = paused.contains(from.name);
+        stream.paused = from.paused;
         stream.weight = from.weight;
         stream.start_delay = from.start_delay;
         stream.duration = from.duration.value_or(Duration{0});

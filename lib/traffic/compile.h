@@ -33,7 +33,6 @@ struct Inputs {
     Tsc end = ~Tsc{0};   ///< epoch + ticks_of(run.duration); ~0: none
     std::optional<double> multiplier;               ///< instead of run.multiplier
     const config::Model* previous_model = nullptr;  ///< of `previous`: unchanged packets keep their templates
-    std::vector<std::string> paused;                ///< streams that keep their place and send nothing
 };
 
 /// What keeps a model from becoming a plan: the place and the operator's next step.

@@ -56,6 +56,20 @@ class Render(unittest.TestCase):
         self.assertEqual(paced, 1000)
         self.assertAlmostEqual(flood, 14880.95 - 1000, delta=64)
 
+    def test_steps_groups_and_chains_are_played_on_their_time_lines(self):
+        steps = stream(rate={"steps": [{"rate": "1kpps", "for": "3ms"}, {"rate": "2kpps", "for": "1ms"}]},
+                       duration="4ms", next="after")
+        after = stream(name="after", bursts={"packets": 2, "gap": "5ms", "count": 2}, burst=1)
+        pcap, _ = self.folder.render(config([steps, after]), None)
+        us = [0, 1000, 2000, 3000, 3500, 4000, 4001, 9002, 9003]
+        self.assertEqual([time for time, _ in frames(pcap)], [t * 1000 for t in us])
+
+    def test_the_earliest_time_of_day_is_the_zero(self):
+        streams = [stream(name=name, count=1, start={"at": f"2026-07-01T12:00:{second}Z"})
+                   for name, second in (("late", "02.5"), ("early", "01"))]
+        pcap, _ = self.folder.render(config(streams), None)
+        self.assertEqual([time for time, _ in frames(pcap)], [0, 1_500_000_000])
+
     def test_ports_and_streams_can_be_chosen(self):
         streams = [stream(count=10), stream(name="t", count=20)]
         _, told = self.folder.render(config(streams), None, "--stream", "t")

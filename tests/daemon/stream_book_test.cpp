@@ -77,6 +77,20 @@ TEST_F(Book, a_stream_that_a_reload_takes_away_stays_in_the_book_as_removed) {
     EXPECT_EQ(lines[1].due_packets, 2'000U);
 }
 
+TEST_F(Book, nothing_falls_due_while_a_stream_is_paused) {
+    adopt(some(stream("a", 0, {1'000, 1})), start, false);
+    auto paused = stream("a", 0, {1'000, 1});
+    paused.paused = true;
+    adopt(some(std::move(paused)), start + second, true);
+    const auto lines = book_.read(start + 2 * second);
+    EXPECT_EQ(lines.at(0).state, "paused");
+    EXPECT_EQ(lines.at(0).due_packets, 1'000U);
+    EXPECT_EQ(lines.at(0).target_pps, (Rational{0, 1}));
+    adopt(some(stream("a", 0, {1'000, 1})), start + 5 * second, true);
+    EXPECT_EQ(due(start + 6 * second), 2'000U);
+    EXPECT_EQ(book_.read(start + 6 * second).at(0).state, "running");
+}
+
 TEST_F(Book, has_nothing_due_when_the_next_run_takes_its_base_line) {
     adopt(some(stream("a", 0, {1'000, 1})), start, false);
     book_.end(start + second);

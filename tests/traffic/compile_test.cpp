@@ -452,11 +452,11 @@ TEST(compile, a_paused_stream_keeps_its_place) {
     const auto running = plan_of(model, table, nullptr, inputs);
     adopt_all(*running, nullptr, 0);
     auto sent = run_all(*running, 0, hz / 10);
-    inputs.paused = {"a"};
-    const auto paused = plan_of(model, table, running.get(), inputs);
+    config::Model held = model;
+    held.streams.front().paused = true;
+    const auto paused = plan_of(held, table, running.get(), inputs);
     adopt_all(*paused, running.get(), hz / 10);
     EXPECT_TRUE(run_all(*paused, hz / 10, hz / 5).empty());
-    inputs.paused = {};
     const auto resumed = plan_of(model, table, paused.get(), inputs);
     adopt_all(*resumed, paused.get(), hz / 5);
     const auto more = run_all(*resumed, hz / 5, hz / 2);
