@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <random>
 #include <thread>
 #include <utility>
@@ -127,7 +128,8 @@ struct Desk {
 };
 
 void run_with_changes(bool dispatch) {
-    const unsigned changes = sanitized() ? 100 : 1000;
+    // VOLLEY_LONG asks for the whole thousand.
+    const unsigned changes = std::getenv("VOLLEY_LONG") != nullptr ? 1000 : sanitized() ? 50 : 150;
     const TempDir dir;
     json config = configuration(2, dispatch, {port("east", "net_ring0", 2)}, {});
     Desk desk;
@@ -166,7 +168,9 @@ void run_with_changes(bool dispatch) {
         if (round == changes / 10) memory = mallinfo2().uordblks;
     }
     const std::size_t grown = mallinfo2().uordblks;
-    if (!sanitized()) EXPECT_LT(grown, memory + 128U * 1024) << "memory is not flat";
+    if (!sanitized()) {
+        EXPECT_LT(grown, memory + 128U * 1024) << "memory is not flat";
+    }
     desk = {};
     model = desk.model(config, dir);
     // Beyond what any lane can have reached by then.
@@ -183,11 +187,11 @@ void run_with_changes(bool dispatch) {
     reader.expect_each_once(count);
 }
 
-TEST(Live, a_thousand_changes_of_two_dispatched_lanes_lose_no_index_send_none_twice_and_take_no_memory) {
+TEST(Live, changes_under_load_of_two_dispatched_lanes_lose_no_index_send_none_twice_and_take_no_memory) {
     EXPECT_TRUE(in_child([] { run_with_changes(true); }));
 }
 
-TEST(Live, a_thousand_changes_of_two_inline_lanes_lose_no_index_send_none_twice_and_take_no_memory) {
+TEST(Live, changes_under_load_of_two_inline_lanes_lose_no_index_send_none_twice_and_take_no_memory) {
     EXPECT_TRUE(in_child([] { run_with_changes(false); }));
 }
 
