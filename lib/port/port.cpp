@@ -206,9 +206,10 @@ void Port::configure_queues() {
                               " has " + std::to_string(info.max_tx_queues) + " TX queues",
                           EINVAL, queue_hint(driver_));
     }
-    // net_tap refuses unequal queue counts; nobody receives from these queues yet, so they get the smallest
-    // pool.
-    const std::uint16_t rx_queues = driver_ == "net_tap" ? queues : std::uint16_t{0};
+    // net_tap and net_af_xdp refuse unequal queue counts; nobody receives from these queues yet, so they get
+    // the smallest pool: af_xdp fills a ring of 2048 from it.
+    const bool paired = driver_ == "net_tap" || driver_ == "net_af_xdp";
+    const std::uint16_t rx_queues = paired ? queues : std::uint16_t{0};
     rte_eth_conf conf{};
     constexpr std::uint64_t checksums =
         RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
@@ -234,7 +235,8 @@ void Port::configure_queues() {
     for (std::uint16_t q = 0; q < rx_queues; ++q) {
         if (rx_pool_ == nullptr) {
             const std::string pool = "rx_" + std::to_string(id_.value);
-            rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, socket_);
+            rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), driver_ == "net_af_xdp" ? 8191 : 2047, 0, 0,
+                                               RTE_MBUF_DEFAULT_BUF_SIZE, socket_);
             if (rx_pool_ == nullptr)
                 throw dpdk::Error("creating mempool " + pool, rte_errno, "raise eal.memory_mib");
         }

@@ -3,13 +3,16 @@
 
 usage: bench_test.py VOLLEY_BENCH
 """
-import csv, json, pathlib, re, subprocess, sys, tempfile
+import csv, json, os, pathlib, re, subprocess, sys, tempfile
 import xml.etree.ElementTree as xml
 
 BENCH = sys.argv[1]
 HEADER = re.compile(r"^host .*CPUs? \(.*\), SCHED_\w+\nTSC [\d.]+ GHz, .*line transfer .* load .* steal ", re.M)
 # Arguments of each subcommand whose output is a Result with its twins.
-RUNS = {"ring": ["--bulk", "1,8", "--kernel-format"]}
+RUNS = {"ring": ["--bulk", "1,8", "--kernel-format"], "blackhole": []}
+# These make a network namespace of their own.
+if os.geteuid() == 0:
+    RUNS |= {"flush": ["--threshold", "1,8"], "peers": []}
 
 
 def run(*arguments, status=0):

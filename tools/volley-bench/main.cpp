@@ -3,7 +3,10 @@
 #include <exception>
 #include <stdexcept>
 
+#include "volley-bench/blackhole.h"
 #include "volley-bench/compare.h"
+#include "volley-bench/flush.h"
+#include "volley-bench/peers.h"
 #include "volley-bench/ring/ring.h"
 #include "volley-bench/tx.h"
 
@@ -33,6 +36,38 @@ constexpr const char* ring_help =
     "Compare rows of one table only. Two-CPU figures scale with the line transfer in the header: trust "
     "medians.\n"
     "Needs neither root nor huge pages.";
+
+constexpr const char* flush_help =
+    "Deferred tail flushing as the af_packet thread of August 2014 measured it: volleyd sends single packets "
+    "(burst 1)\n"
+    "through the kernel's packet socket over a veth pair, and gathers them in batches of the flush "
+    "threshold.\n"
+    "  Flush threshold  flat out: packets a second by the far end's counter, ns saved as the posting "
+    "computes it,\n"
+    "                   cycles of the sending thread, packets a system call; trafgen beside it where "
+    "installed\n"
+    "  Flush timeout    100 kpps with threshold 32: what waiting for company adds to a packet's lateness\n"
+    "Runs in a network namespace of its own, which needs root. --trafgen takes the thread's own "
+    "udp_example01 file.";
+
+constexpr const char* blackhole_help =
+    "The dummy multiqueue posting of March 2014: two senders flat out into a device that swallows "
+    "everything, through\n"
+    "one queue under a lock, through a queue each, and into a port each. net_null, then the kernel's dummy "
+    "(ifb where\n"
+    "this kernel has none) by af_packet. Seconds and Mpps are wall time for all packets; cycles are TSC "
+    "cycles of CPU\n"
+    "time a packet; context switches are of both senders. The kernel's part needs root and is left out "
+    "without.";
+
+constexpr const char* peers_help =
+    "volleyd beside dpdk-testpmd, trafgen and tcpreplay, whichever are installed, on the same veth pair with "
+    "the same\n"
+    "64-byte UDP packets, one after the other, A B A B. Rates are the far end's counters over measured time, "
+    "cycles\n"
+    "the CPU time of the busiest thread; the last column is volleyd's cycles by the peer's of the same "
+    "round, so below\n"
+    "1 volleyd is cheaper. What is missing is named with how to get it. Needs root.";
 
 constexpr const char* compare_help =
     "Two results of --json of the same subcommand, cell by cell: medians, their ratio, and whether the "
@@ -77,6 +112,32 @@ int main(int argc, char** argv) {
         ->type_name("A.json");
     compare_command->add_option("after", after, "result of a later run")->required()->type_name("B.json");
     add_files(*compare_command, compared);
+    volley::bench::FlushOptions flush;
+    CLI::App* const flush_command = app.add_subcommand("flush", flush_help);
+    flush_command->add_flag("--short", flush.short_run, "one short round: to see that it runs, not how fast");
+    flush_command->add_option("--threshold", flush.thresholds, "flush thresholds, such as 1,8")
+        ->delimiter(',');
+    flush_command->add_option("--repetitions", flush.repetitions, "of each cell")->check(CLI::Range(1, 1000));
+    flush_command->add_option("--trafgen", flush.trafgen_file, "trafgen file of the packet")
+        ->type_name("FILE");
+    add_files(*flush_command, flush.files);
+    volley::bench::BlackholeOptions blackhole;
+    CLI::App* const blackhole_command = app.add_subcommand("blackhole", blackhole_help);
+    blackhole_command->add_flag("--short", blackhole.short_run,
+                                "few packets: to see that it runs, not how fast");
+    blackhole_command->add_option("-n,--packets", blackhole.packets,
+                                  "into net_null; a twentieth into the kernel");
+    blackhole_command->add_option("--repetitions", blackhole.repetitions, "of each row")
+        ->check(CLI::Range(1, 1000));
+    add_files(*blackhole_command, blackhole.files);
+    volley::bench::PeersOptions peers;
+    CLI::App* const peers_command = app.add_subcommand("peers", peers_help);
+    peers_command->add_flag("--short", peers.short_run, "one short round: to see that it runs, not how fast");
+    peers_command->add_option("--rounds", peers.rounds, "each runs every program once")
+        ->check(CLI::Range(1, 1000));
+    peers_command->add_option("--seconds", peers.seconds, "that a program is watched in a round")
+        ->check(CLI::Range(0.1, 600.0));
+    add_files(*peers_command, peers.files);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -84,6 +145,9 @@ int main(int argc, char** argv) {
     }
     try {
         if (ring_command->parsed()) return volley::bench::run_ring(ring);
+        if (flush_command->parsed()) return volley::bench::run_flush(flush);
+        if (blackhole_command->parsed()) return volley::bench::run_blackhole(blackhole);
+        if (peers_command->parsed()) return volley::bench::run_peers(peers);
         if (compare_command->parsed()) return volley::bench::run_compare(before, after, compared);
         return volley::bench::run_tx(tx);
     } catch (const std::invalid_argument& error) {
