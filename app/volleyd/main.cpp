@@ -44,7 +44,7 @@ int run(const volley::app::CommandLine& line) {
         std::printf("%s: ok\n", line.config.c_str());
         return 0;
     }
-    volley::daemon::Daemon daemon({line.config, line.sets, line.report, line.live}, model);
+    volley::daemon::Daemon daemon({line.config, line.sets, line.report, line.live, VOLLEY_VERSION}, model);
     return daemon.run();
 }
 

@@ -103,8 +103,8 @@ const std::array<Row<Lcores>, 3> lcores_rows{{
 
 const std::array<Row<Run>, 5> run_rows{{
     {{"start", "\"auto\" or \"manual\"", "\"auto\"", "", Effect::next_run,
-      "auto: traffic starts when the ports are up; manual: ports and links come up and wait, for the start "
-      "command of the control interface to come"},
+      "auto: traffic starts when the ports are up; manual: ports and links come up and wait for the start "
+      "command of the control interface"},
      [](Decoder& d, const At& at, Run& r) {
          std::string choice = "auto";
          d.choice(at, start_choices, choice);
@@ -158,9 +158,6 @@ const std::array<Row<Telemetry>, 4> telemetry_rows{{
      [](const Telemetry& t) { return to_node(t.streams); }},
 }};
 
-struct Service {};
-const Table<Service> service_table{"service", {}};
-
 const std::array<Row<Model>, 10> model_rows{{
     {{"$schema", "text", "", "", Effect::none, "permitted so that editors complete and check the file"},
      [](Decoder& d, const At& at, Model& /*m*/) {
@@ -193,12 +190,9 @@ const std::array<Row<Model>, 10> model_rows{{
      [](Decoder& d, const At& at, Model& m) { decode_object(d, at, telemetry_table(), m.telemetry); },
      [](const Model& m) { return encode_object(telemetry_table(), m.telemetry); }},
     {{"service", "object", "{}", "", Effect::restart,
-      "the control interface; its defaults only in this version"},
-     [](Decoder& d, const At& at, Model& /*m*/) {
-         Service service;
-         decode_object(d, at, service_table, service);
-     },
-     nullptr},
+      "the control interface: what it listens on and who may use it"},
+     [](Decoder& d, const At& at, Model& m) { decode_object(d, at, service_table(), m.service); },
+     [](const Model& m) { return encode_object(service_table(), m.service); }},
 }};
 
 }  // namespace

@@ -29,6 +29,7 @@ const std::vector<KeyInfo>& all_keys() {
         append_packet_keys(out);
         append_value_keys(out);
         append_keys(telemetry_table(), out);
+        append_service_keys(out);
         std::erase_if(out,
                       [](const KeyInfo& info) { return find_later(info.object, info.key.name) != nullptr; });
         return out;
@@ -55,10 +56,6 @@ const std::vector<LaterKey>& later_keys() {
         {"streams[].packet", "pcap", "null", "packets from a capture file"},
         {"streams[].packet", "packets", "null", "a sequence of packets"},
         {"streams[].packet", "order", "\"sequence\"", "the order of a sequence of packets"},
-        {"service", "unix", "\"auto\"", "the control socket"},
-        {"service", "http", "null", "the HTTP interface"},
-        {"service", "tls", "null", "TLS"},
-        {"service", "tokens", "null", "access tokens"},
     };
     return keys;
 }

@@ -141,6 +141,31 @@ struct Telemetry {
     bool operator==(const Telemetry&) const = default;
 };
 
+struct Endpoint {
+    std::string address = "127.0.0.1";  ///< numeric
+    std::uint16_t port = 0;
+    bool operator==(const Endpoint&) const = default;
+};
+/// "127.0.0.1:9464", "[::1]:9464".
+std::string to_text(const Endpoint& endpoint);
+/// Whether this machine alone can reach it.
+bool is_loopback(const Endpoint& endpoint);
+
+struct Tls {
+    std::string certificate;
+    std::string key;
+    std::optional<std::string> client_ca;
+    bool operator==(const Tls&) const = default;
+};
+
+struct Service {
+    std::optional<std::string> unix_socket = "auto";  ///< path, "auto", or none
+    std::optional<Endpoint> http;
+    std::optional<Tls> tls;
+    std::optional<std::string> tokens;
+    bool operator==(const Service&) const = default;
+};
+
 struct Model {
     std::string name = "volley";
     Eal eal;
@@ -149,6 +174,7 @@ struct Model {
     std::vector<Port> ports;
     std::vector<Stream> streams;
     Telemetry telemetry;
+    Service service;
     bool operator==(const Model&) const = default;
 };
 

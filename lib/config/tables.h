@@ -15,6 +15,7 @@ const Table<Eal>& eal_table();
 const Table<Lcores>& lcores_table();
 const Table<Run>& run_table();
 const Table<Telemetry>& telemetry_table();
+const Table<Service>& service_table();
 const Table<Port>& port_table();
 const Table<TxQueues>& tx_table();
 const Table<Stream>& stream_table();
@@ -41,6 +42,7 @@ void append_schedule_keys(std::vector<KeyInfo>& out);
 void append_stream_keys(std::vector<KeyInfo>& out);
 void append_value_keys(std::vector<KeyInfo>& out);
 void append_process_keys(std::vector<KeyInfo>& out);
+void append_service_keys(std::vector<KeyInfo>& out);
 
 /// streams[].packet.
 void decode_packet(Decoder& decoder, const At& at, packet::PacketModel& out);

@@ -25,6 +25,7 @@ class Checker {
         check_ports();
         check_streams();
         check_lcores();
+        check_service();
     }
 
   private:
@@ -146,6 +147,16 @@ class Checker {
             }
         }
         check_map(roles);
+    }
+
+    // Whoever can reach an open port could read and steer the machine.
+    void check_service() {
+        const Service& service = model_.service;
+        if (!service.http || is_loopback(*service.http)) return;
+        if (given("/service/tls") && given("/service/tokens")) return;
+        wrong("/service/http", "other machines can reach " + quote(to_text(*service.http)) +
+                                   ", which needs \"tls\" and \"tokens\" beside it; without them give \":" +
+                                   std::to_string(service.http->port) + "\" for this machine alone");
     }
 
     // Every lcore in use stands in eal.lcores, when that is given.

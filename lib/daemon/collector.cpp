@@ -24,6 +24,7 @@ void Collector::collect(telemetry::Totals& out) {
     out.run_id = situation.run_id;
     out.generation = situation.generation;
     out.warnings = situation.warnings;
+    out.reloads = situation.reloads;
     out.run_started_ns = situation.run_started_ns;
     out.run_ended_ns = situation.run_ended_ns;
     // Streams are read before queues and ports: what is counted between is missing in the sum of the parts,

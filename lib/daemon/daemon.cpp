@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <rte_version.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <random>
 #include <thread>
 
-#include "config/change.h"
 #include "config/load.h"
 #include "daemon/sinks.h"
 #include "dpdk/error.h"
@@ -44,6 +44,12 @@ constexpr Duration lead_a_stream{1'000};
 std::uint64_t monotonic_ns() {
     timespec ts{};
     clock_gettime(CLOCK_MONOTONIC, &ts);
+    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
+}
+
+std::uint64_t unix_now_ns() {
+    timespec ts{};
+    clock_gettime(CLOCK_REALTIME, &ts);
     return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
 }
 
@@ -122,9 +128,12 @@ Daemon::Daemon(Options options, config::Model model)
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
     launch_stats();
+    steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
+    publish_configuration();
 }
 
 Daemon::~Daemon() {
+    steering_.reset();
     stop_stats();
 }
 
@@ -132,6 +141,7 @@ void Daemon::launch_stats() {
     telemetry::StatsLoop::Options options;
     options.interval = model_.telemetry.interval;
     options.streams_in_full = model_.telemetry.streams;
+    options.metrics = {options_.version, rte_version(), unix_now_ns()};
     tell();
     stats_ = std::make_unique<telemetry::StatsLoop>(collector_, options, make_sinks(model_, options_.live));
     dpdk::launch(
@@ -292,8 +302,10 @@ int Daemon::run() {
     while (state_ != State::stopping) {
         if (const auto signal = signals_.wait(state_ == State::draining ? drain_tick : control_tick))
             on_signal(*signal);
+        obey();
         watch();
     }
+    steering_.reset();
     stop_stats();
     if (!road_.stop_lcores(stop_patience)) {
         spdlog::critical("a worker hangs in its device and cannot be stopped: leaving without clean-up");
@@ -399,6 +411,8 @@ void Daemon::finish_run() {
         write_report(line->line);
     }
     if (road_.adopted()) plans_.adopted(road_);
+    if (configured_run_) model_.run = *configured_run_;
+    configured_run_.reset();
 }
 
 void Daemon::write_report(const std::string& line) const {
@@ -409,41 +423,8 @@ void Daemon::write_report(const std::string& line) const {
     }
 }
 
-void Daemon::refuse_reload(const std::string& why) {
-    spdlog::error("reload refused, generation {} goes on: {}", generation_, why);
-    reload_warning_ = "last reload refused: " + why;
-}
-
-// Reads and compares; nothing is touched before all is known to be right.
 void Daemon::reload() {
-    if (state_ != State::running && state_ != State::idle) {
-        spdlog::warn("reload ignored while {}", name_of(state_));
-        return;
-    }
-    fire(Event::reload);
-    try {
-        config::Model fresh = config::load(options_.config_file, options_.sets);
-        const config::Change change = config::classify(model_, fresh);
-        if (change.kind == config::Change::Kind::needs_restart) {
-            std::string keys;
-            for (const std::string& key : change.restart) keys += (keys.empty() ? "" : ", ") + key;
-            refuse_reload("these keys need a restart: " + keys);
-        } else if (change.kind == config::Change::Kind::nothing) {
-            spdlog::info("reload: nothing has changed");
-            reload_warning_.reset();
-        } else if (replace_plan(std::move(fresh))) {
-            spdlog::info("reload done: generation {}", generation_);
-            reload_warning_.reset();
-        }
-    } catch (const config::Error& error) {
-        for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
-        refuse_reload(std::to_string(error.problems.size()) + " problems in " + options_.config_file +
-                      "; first: " + config::to_line(error.problems.front()));
-    } catch (const std::exception& error) {
-        refuse_reload(error.what());
-    }
-    fire(Event::reload_done);
-    tell();
+    adopt_configuration([this] { return config::load(options_.config_file, options_.sets); });
 }
 
 // Reloads may come faster than a port sends what the plans before have emitted, which is no reason to refuse
@@ -465,12 +446,12 @@ bool Daemon::replace_plan(config::Model fresh) {
     }
     std::string laggard;
     if (!road_.adopted(&laggard)) {
-        refuse_reload(laggard + " has not adopted the plan before");
+        reload_warning_ = "last reload refused: " + laggard + " has not adopted the plan before";
         return false;
     }
     if (const auto holder = wait_for_idle_plan()) {
-        refuse_reload("port " + *holder +
-                      " has not sent what earlier plans emitted; wait for it, or restart");
+        reload_warning_ = "last reload refused: port " + *holder +
+                          " has not sent what earlier plans emitted; wait for it, or restart";
         return false;
     }
     const Tsc old_end = end_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "daemon/plans.h"
 #include "daemon/road.h"
 #include "daemon/signals.h"
+#include "daemon/steering.h"
 #include "daemon/stream_book.h"
 #include "dpdk/eal.h"
 #include "telemetry/stats_loop.h"
@@ -27,6 +29,7 @@ struct Options {
     std::vector<std::string> sets;  ///< "/json/pointer=value", applied at every (re)load
     std::string report_file;        ///< empty: stdout only
     bool live = false;              ///< the live line on stderr
+    std::string version{};          ///< of the program, for metrics and the control interface
 };
 
 /// The process: control's own thread of action. Members stand in the order in which they are built, from the
@@ -63,13 +66,26 @@ class Daemon {
     void finish_run();
     void write_report(const std::string& line) const;
 
+    // Commands of the control interface; see run_control.cpp.
+    void obey();
+    service::Outcome execute(const service::Command& command);
+    service::Outcome start(const service::Command& command);
+    service::Outcome stop_run();
+    service::Outcome clear();
+    service::Outcome change_streams(const service::Command& command);
+    service::Outcome adopt_configuration(const std::function<config::Model()>& read);
+    config::Model edited(const std::vector<std::string>& sets) const;
+    void publish_configuration();
+
     void reload();
     std::optional<std::string> wait_for_idle_plan();
     bool replace_plan(config::Model fresh);
     bool adopt(std::unique_ptr<traffic::Plan> plan);
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
-    void refuse_reload(const std::string& why);
+    service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
+                                   const std::string& why);
+    service::Outcome reload_done(const std::string& what);
 
     Options options_;
     config::Model model_;
@@ -83,6 +99,7 @@ class Daemon {
     Collector collector_;
     std::unique_ptr<telemetry::StatsLoop> stats_;
     bool stats_launched_ = false;
+    std::unique_ptr<Steering> steering_;
     std::atomic<bool> stats_ended_{false};  ///< written by the stats lcore as its last act, read by control
 
     State state_ = State::starting;
@@ -100,6 +117,7 @@ class Daemon {
     bool dry_ = false;    ///< the run ended with nothing unsent
     int exit_code_ = 0;
     std::optional<std::string> reload_warning_;
+    std::optional<config::Run> configured_run_;  ///< what "run" says, while a run has settings of its own
 };
 
 }  // namespace volley::daemon

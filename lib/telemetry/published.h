@@ -12,10 +12,13 @@ namespace volley::telemetry {
 
 /// One tick, rendered. Immutable: any number of readers share it and none of them touches the data path.
 struct Published {
-    std::shared_ptr<const Totals> totals;  ///< absolute counters, for metrics that a scraper subtracts itself
+    std::shared_ptr<const Totals> totals;    ///< absolute counters
+    std::shared_ptr<const Totals> base;      ///< what the snapshot counts from
+    std::shared_ptr<const Totals> previous;  ///< what its rates are measured from
     Snapshot snapshot;
-    std::string line;  ///< JSON, one line, ends in '\n'
-    std::string live;  ///< the same for a human on a terminal, ends in '\n'
+    std::string line;     ///< JSON, one line, ends in '\n'
+    std::string metrics;  ///< the counters in the text format of Prometheus
+    std::string live;     ///< the same for a human on a terminal, ends in '\n'
 };
 
 /// The latest line: one thread stores, any thread loads, nobody waits longer than it takes to copy a pointer.

@@ -2,6 +2,7 @@
 
 #include "telemetry/json_writer.h"
 #include "telemetry/render.h"
+#include "telemetry/write_views.h"
 
 namespace volley::telemetry {
 namespace {
@@ -28,6 +29,8 @@ void write_port_traffic(JsonWriter& json, const Traffic& traffic) {
         .member("l2_bytes", traffic.l2_bytes);
     write_rates(json, traffic.rates);
 }
+
+}  // namespace
 
 void write(JsonWriter& json, const PortView& port) {
     json.begin_object();
@@ -62,6 +65,8 @@ void write(JsonWriter& json, const PortView& port) {
     for (const NamedCount& stat : port.xstats) json.member(stat.name, stat.count);
     json.end_object().end_object();
 }
+
+namespace {
 
 void write(JsonWriter& json, const QueueView& queue) {
     json.begin_object();
@@ -110,6 +115,8 @@ void write(JsonWriter& json, const WorkerView& worker) {
     json.end_object();
 }
 
+}  // namespace
+
 void write(JsonWriter& json, const StreamView& stream) {
     json.begin_object();
     json.member("name", stream.name).member("port", stream.port).member("state", stream.state);
@@ -135,6 +142,8 @@ void write(JsonWriter& json, const StreamView& stream) {
     }
     json.end_object();
 }
+
+namespace {
 
 template <class Row>
 void write_array(JsonWriter& json, std::string_view name, const std::vector<Row>& rows) {

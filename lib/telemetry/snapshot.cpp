@@ -1,5 +1,7 @@
 #include "telemetry/snapshot.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <map>
 
@@ -230,6 +232,25 @@ Snapshot derive(const Totals& base, const Totals& previous, const Totals& now, s
             worker_view(base_workers.find(i, worker), previous_workers.find(i, worker), worker, elapsed_ns));
     }
     add_streams(out, span, streams_in_full);
+    return out;
+}
+
+std::vector<StreamView> make_streams(const Totals& base, const Totals& previous, const Totals& now,
+                                     const std::string& pattern, std::size_t offset, std::size_t limit,
+                                     std::size_t& total) {
+    const Span span{base, previous, now, since(previous.monotonic_ns, now.monotonic_ns)};
+    Earlier base_streams(base.streams);
+    Earlier previous_streams(previous.streams);
+    std::vector<StreamView> out;
+    total = 0;
+    for (std::size_t i = 0; i < now.streams.size(); ++i) {
+        const StreamTotals& stream = now.streams[i];
+        if (!pattern.empty() && ::fnmatch(pattern.c_str(), stream.name.c_str(), 0) != 0) continue;
+        const StreamTotals& from = base_streams.find(i, stream);
+        if (stream.state == "removed" && since(from.tx.packets, stream.tx.packets) == 0) continue;
+        if (total++ < offset || out.size() >= limit) continue;
+        out.push_back(stream_view(from, previous_streams.find(i, stream), stream, span));
+    }
     return out;
 }
 

@@ -116,6 +116,12 @@ struct Snapshot {
     std::vector<PublisherView> publishers;
 };
 
+/// The streams whose names match the shell pattern (empty: all), from number `offset` of them on and at most
+/// `limit`. `total` is the number that match.
+std::vector<StreamView> make_streams(const Totals& base, const Totals& previous, const Totals& now,
+                                     const std::string& pattern, std::size_t offset, std::size_t limit,
+                                     std::size_t& total);
+
 /// Counts are now - base, never negative; rates are (now - previous) over the measured monotonic time between
 /// the two. Of more than `streams_in_full` streams the first ones stand in streams, the sum of the others in
 /// `other`.

@@ -41,7 +41,7 @@ Fd checked(int fd, const char* what) {
     return Fd(fd);
 }
 
-enum class Kind : std::uint8_t { tick, begin_run, report, finish };
+enum class Kind : std::uint8_t { tick, begin_run, clear, report, finish };
 
 struct Request {
     Kind kind;
@@ -91,7 +91,8 @@ struct StatsLoop::Implementation {
     Latest latest_report;
 
     // The stats lcore alone.
-    std::shared_ptr<const Totals> base = std::make_shared<Totals>();
+    std::shared_ptr<const Totals> base = std::make_shared<Totals>();  // of the run: the report counts from it
+    std::shared_ptr<const Totals> shown = base;  // of the lines: the same, or the last clear()
     std::shared_ptr<const Totals> previous = base;
     RateHistory history;
     std::uint64_t sequence = 0;
@@ -150,7 +151,7 @@ void StatsLoop::Implementation::stop() noexcept {
 
 void StatsLoop::Implementation::run() noexcept {
     try {
-        base = previous = collect();
+        base = shown = previous = collect();
     } catch (const std::exception& e) {
         failure = e.what();
     }
@@ -215,11 +216,12 @@ StatsLoop::Line StatsLoop::Implementation::obey(Kind kind, bool settled) noexcep
             return publish(now, make_report(*base, *now, history, settled));
         }
         if (kind == Kind::begin_run) {
-            base = previous = now;
+            base = shown = previous = now;
             history.reset();
             start_ticks();
         }
-        return publish(now, make_snapshot(*base, *previous, *now, options.streams_in_full));
+        if (kind == Kind::clear) shown = now;
+        return publish(now, make_snapshot(*shown, *previous, *now, options.streams_in_full));
     } catch (const std::exception& e) {
         failure = e.what();
         return nullptr;
@@ -242,7 +244,11 @@ StatsLoop::Line StatsLoop::Implementation::publish(std::shared_ptr<const Totals>
     }
     const auto published = std::make_shared<Published>();
     published->totals = std::move(totals);
+    published->base = snapshot.report ? base : shown;
+    published->previous = snapshot.report ? base : previous;
     published->line = render_json(snapshot);
+    published->metrics =
+        render_prometheus(*published->totals, snapshot.publishers, options.streams_in_full, options.metrics);
     published->live = render_live(snapshot);
     published->snapshot = std::move(snapshot);
     Line line = published;
@@ -284,6 +290,10 @@ StatsLoop::Line StatsLoop::begin_run(std::chrono::milliseconds patience) {
 
 StatsLoop::Line StatsLoop::tick(std::chrono::milliseconds patience) {
     return implementation_->ask(Kind::tick, false, patience);
+}
+
+StatsLoop::Line StatsLoop::clear(std::chrono::milliseconds patience) {
+    return implementation_->ask(Kind::clear, false, patience);
 }
 
 StatsLoop::Line StatsLoop::report(bool settled, std::chrono::milliseconds patience) {

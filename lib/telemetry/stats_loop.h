@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "telemetry/published.h"
+#include "telemetry/render.h"
 #include "telemetry/sink.h"
 #include "telemetry/totals.h"
 
@@ -23,6 +24,7 @@ class StatsLoop {
         /// After stop(), how long a reader may take nothing and still get the lines that it was given; 10
         /// times that in all.
         Duration flush_time{1'000'000'000};
+        MetricsContext metrics{};
     };
     using Line = std::shared_ptr<const Published>;
 
@@ -42,6 +44,8 @@ class StatsLoop {
     Line begin_run(std::chrono::milliseconds patience);
     /// An extra tick now.
     Line tick(std::chrono::milliseconds patience);
+    /// Lines count from now on, the report still from the start of the run.
+    Line clear(std::chrono::milliseconds patience);
     /// Publishes the report of the run; ticks go on. settled: nothing is in flight any more.
     Line report(bool settled, std::chrono::milliseconds patience);
     /// The same as the very last line, then stop().

@@ -110,6 +110,14 @@ struct StreamTotals {
     std::vector<std::uint64_t> lateness;
 };
 
+/// Of the configuration, since the process started.
+struct Reloads {
+    std::uint64_t done = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t last_unix_ns = 0;  ///< 0: there was none
+    bool last_refused = false;
+};
+
 struct Totals {
     std::uint64_t time_unix_ns = 0;  ///< CLOCK_REALTIME; filled by the stats loop before collect()
     std::uint64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC; filled by the stats loop before collect()
@@ -117,6 +125,7 @@ struct Totals {
     std::string run_id;
     std::uint64_t generation = 0;
     std::vector<std::string> warnings;
+    Reloads reloads;
     /// CLOCK_MONOTONIC of the schedule's zero and of the end of traffic. They bound the time that the means
     /// of a run are taken over, so waiting for packets in flight lowers none. Absent: the base line, and now.
     std::optional<std::uint64_t> run_started_ns;

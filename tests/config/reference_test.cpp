@@ -111,6 +111,7 @@ const nlohmann::json& properties_of(const nlohmann::json& schema, const std::str
         {"run", "run"},
         {"telemetry", "telemetry"},
         {"service", "service"},
+        {"service.tls", "service.tls"},
         {"ports[]", "port"},
         {"ports[].tx", "tx"},
         {"streams[]", "stream"},

@@ -143,7 +143,7 @@ void collect_paths(const nlohmann::ordered_json& json, const std::string& at, st
 std::set<std::string> documented(const std::string& page) {
     std::set<std::string> out;
     std::istringstream lines(page);
-    for (std::string text; std::getline(lines, text);) {
+    for (std::string text; std::getline(lines, text) && text != "## Metrics";) {
         if (text.rfind("| `", 0) == 0) out.insert(text.substr(3, text.find('`', 3) - 3));
     }
     return out;

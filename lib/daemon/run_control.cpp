@@ -1,0 +1,239 @@
+#include <fnmatch.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/change.h"
+#include "config/load.h"
+#include "config/print.h"
+#include "daemon/daemon.h"
+
+// What the control interface and SIGHUP ask for. Each command is read and judged in full before anything is
+// touched, and answered when it is done.
+namespace volley::daemon {
+namespace {
+
+using service::Command;
+using service::Outcome;
+using Verdict = Outcome::Verdict;
+
+constexpr std::chrono::seconds stats_patience{5};
+constexpr std::string_view request_name = "request";
+
+Outcome refused(Verdict verdict, std::string code, std::string message, std::string hint = {}) {
+    Outcome out;
+    out.verdict = verdict;
+    out.code = std::move(code);
+    out.message = std::move(message);
+    out.hint = std::move(hint);
+    return out;
+}
+
+Outcome invalid(const config::Error& error) {
+    Outcome out = refused(Verdict::invalid, "invalid_configuration",
+                          std::to_string(error.problems.size()) + " problems, first " +
+                              config::to_line(error.problems.front()));
+    out.problems = error.problems;
+    return out;
+}
+
+std::uint64_t unix_now_ns() {
+    timespec ts{};
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
+}
+
+const std::string* value_of(const Command& command, std::string_view key) {
+    const auto found = std::find_if(command.values.begin(), command.values.end(),
+                                    [&](const auto& value) { return value.first == key; });
+    return found == command.values.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+void Daemon::publish_configuration() {
+    steering_->publish(config::dump_config(model_) + "\n");
+}
+
+void Daemon::obey() {
+    while (const auto letter = steering_->take()) {
+        Outcome outcome = execute(letter->command);
+        stats_->tick(stats_patience);  // what the client reads next has the effect of what it has just done
+        outcome.state = name_of(state_);
+        outcome.run_id = situation_.run_id;
+        outcome.generation = generation_;
+        outcome.etag = steering_->etag();
+        letter->answer(outcome);
+    }
+}
+
+Outcome Daemon::execute(const Command& command) {
+    if (!command.if_match.empty() && command.if_match != "*" && command.if_match != steering_->etag()) {
+        return refused(Verdict::stale, "changed_meanwhile",
+                       "the configuration is not the one that you have seen",
+                       "read it again, change that, and send its ETag");
+    }
+    switch (command.kind) {
+        case Command::Kind::start:
+            return start(command);
+        case Command::Kind::stop:
+            return stop_run();
+        case Command::Kind::clear:
+            return clear();
+        case Command::Kind::reload:
+            return adopt_configuration([this] { return config::load(options_.config_file, options_.sets); });
+        case Command::Kind::configure:
+            return adopt_configuration([&] {
+                config::ParseOptions options;
+                options.comments = false;
+                options.base_directory =
+                    std::filesystem::absolute(options_.config_file).parent_path().lexically_normal().string();
+                return config::parse(command.text, request_name, options);
+            });
+        case Command::Kind::change_streams:
+            return change_streams(command);
+        case Command::Kind::log_level:
+            break;
+    }
+    const auto level = spdlog::level::from_str(command.text);
+    if (level == spdlog::level::off && command.text != "off") {
+        return refused(Verdict::invalid, "unknown_level", "there is no such level",
+                       "levels are trace, debug, info, warning, error, critical and off");
+    }
+    spdlog::set_level(level);
+    return {};
+}
+
+// The configuration in force with some values changed, judged in full. Throws config::Error.
+config::Model Daemon::edited(const std::vector<std::string>& sets) const {
+    config::ParseOptions options;
+    options.sets = sets;
+    return config::parse(config::dump_config(model_, 0), request_name, options);
+}
+
+Outcome Daemon::start(const Command& command) {
+    if (state_ != State::idle) {
+        return refused(Verdict::conflict, "not_idle", "a run is under way: " + std::string(name_of(state_)),
+                       "stop it, or wait for its end");
+    }
+    const config::Model before = model_;
+    try {
+        std::vector<std::string> sets;
+        for (const std::string_view key : {"duration", "multiplier"}) {
+            if (const std::string* value = value_of(command, key))
+                sets.push_back("/run/" + std::string(key) + "=" + *value);
+        }
+        if (!sets.empty()) {
+            config::Model fresh = edited(sets);
+            configured_run_ = model_.run;
+            model_ = std::move(fresh);
+        }
+        hurry_ = dry_ = false;
+        begin_run();
+    } catch (const config::Error& error) {
+        model_ = before;
+        configured_run_.reset();
+        return invalid(error);
+    }
+    fire(Event::start);
+    return {};
+}
+
+Outcome Daemon::stop_run() {
+    if (state_ == State::running) {
+        exit_after_ = stop_asked_;
+        begin_drain();
+        fire(Event::stop_run);
+    }
+    return {};
+}
+
+Outcome Daemon::clear() {
+    if (stats_->clear(stats_patience) != nullptr) return {};
+    return refused(Verdict::unavailable, "stats_late", "the stats lcore does not answer", "look at the log");
+}
+
+Outcome Daemon::change_streams(const Command& command) {
+    Outcome out;
+    std::vector<std::string> sets;
+    for (std::size_t i = 0; i < model_.streams.size(); ++i) {
+        const std::string& name = model_.streams[i].name;
+        if (::fnmatch(command.pattern.c_str(), name.c_str(), 0) != 0) continue;
+        out.names.push_back(name);
+        for (const auto& [key, value] : command.values)
+            sets.push_back("/streams/" + std::to_string(i) + "/" + key + "=" + value);
+    }
+    if (out.names.empty()) {
+        return refused(Verdict::not_found, "no_such_stream",
+                       "no stream is named " + config::quote(command.pattern),
+                       "GET /api/v1/streams lists them");
+    }
+    Outcome done = adopt_configuration([&] { return edited(sets); });
+    done.names = std::move(out.names);
+    return done;
+}
+
+Outcome Daemon::reload_done(const std::string& what) {
+    spdlog::info("reload: {}", what);
+    reload_warning_.reset();
+    ++situation_.reloads.done;
+    situation_.reloads.last_refused = false;
+    publish_configuration();
+    return {};
+}
+
+Outcome Daemon::refuse_reload(Verdict verdict, const std::string& code, const std::string& why) {
+    spdlog::error("reload refused, generation {} goes on: {}", generation_, why);
+    reload_warning_ = "last reload refused: " + why;
+    ++situation_.reloads.refused;
+    situation_.reloads.last_refused = true;
+    return refused(verdict, code, why);
+}
+
+// Reads and compares; nothing is touched before all is known to be right.
+Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read) {
+    if (state_ != State::running && state_ != State::idle) {
+        spdlog::warn("reload ignored while {}", name_of(state_));
+        return refused(Verdict::conflict, "not_now",
+                       "nothing can be changed while " + std::string(name_of(state_)),
+                       "try again when it is running or idle");
+    }
+    fire(Event::reload);
+    Outcome out;
+    situation_.reloads.last_unix_ns = unix_now_ns();
+    try {
+        config::Model fresh = read();
+        const config::Change change = config::classify(model_, fresh);
+        if (change.kind == config::Change::Kind::needs_restart) {
+            std::string keys;
+            for (const std::string& key : change.restart) keys += (keys.empty() ? "" : ", ") + key;
+            out = refuse_reload(Verdict::conflict, "needs_restart", "these keys need a restart: " + keys);
+            for (const std::string& key : change.restart)
+                out.problems.push_back({"", 0, 0, key, "needs a restart"});
+        } else if (change.kind == config::Change::Kind::nothing) {
+            out = reload_done("nothing has changed");
+        } else if (replace_plan(std::move(fresh))) {
+            configured_run_.reset();
+            out = reload_done("done, generation " + std::to_string(generation_));
+        } else {
+            const std::string why = reload_warning_.value_or("the last reload has not reached every worker");
+            out = refuse_reload(Verdict::unavailable, "not_adopted", why);
+            reload_warning_ = why;
+            publish_configuration();
+        }
+    } catch (const config::Error& error) {
+        for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
+        refuse_reload(Verdict::invalid, "invalid_configuration",
+                      std::to_string(error.problems.size()) +
+                          " problems; first: " + config::to_line(error.problems.front()));
+        out = invalid(error);
+    } catch (const std::exception& error) {
+        out = refuse_reload(Verdict::invalid, "unreadable", error.what());
+    }
+    fire(Event::reload_done);
+    tell();
+    return out;
+}
+
+}  // namespace volley::daemon

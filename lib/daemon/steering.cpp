@@ -1,0 +1,71 @@
+#include "daemon/steering.h"
+
+#include <spdlog/spdlog.h>
+
+#include "telemetry/unix_listener.h"
+
+namespace volley::daemon {
+namespace {
+
+service::Api::Options api_options(const config::Model& model, const std::string& version) {
+    service::Api::Options out;
+    out.name = model.name;
+    out.version = version;
+    if (model.service.tokens && model.service.http) out.tokens = service::Tokens::load(*model.service.tokens);
+    out.loopback_only = !model.service.http || config::is_loopback(*model.service.http);
+    out.stale_ns = std::max(out.stale_ns, 3 * model.telemetry.interval.ns);
+    return out;
+}
+
+}  // namespace
+
+Steering::Steering(const config::Model& model, const std::string& version,
+                   const telemetry::StatsLoop& stats) {
+    service::Api::Sources sources;
+    sources.latest = [&stats] { return stats.latest(); };
+    sources.latest_report = [&stats] { return stats.latest_report(); };
+    sources.configuration = [this] { return configuration_.load(); };
+    api_ = std::make_unique<service::Api>(api_options(model, version), std::move(sources), mailbox_);
+    serve(model);
+}
+
+Steering::~Steering() {
+    mailbox_.close();
+    server_.reset();
+}
+
+void Steering::publish(std::string configuration) {
+    configuration_.store(service::make_configuration(std::move(configuration)));
+}
+
+void Steering::serve(const config::Model& model) {
+    const config::Service& wanted = model.service;
+    service::Server::Options options;
+    if (wanted.http) {
+        options.tcp_address = wanted.http->address;
+        options.tcp_port = wanted.http->port;
+        if (wanted.tls)
+            options.tls = {wanted.tls->certificate, wanted.tls->key, wanted.tls->client_ca.value_or("")};
+    }
+    if (wanted.unix_socket && *wanted.unix_socket != "auto") {
+        options.unix_path = *wanted.unix_socket;
+    } else if (wanted.unix_socket) {
+        try {
+            options.unix_path = telemetry::auto_socket_path(model.name, "control");
+            telemetry::UnixListener probe(options.unix_path);
+        } catch (const std::exception& error) {  // nobody asked for it, so its lack ends nothing
+            spdlog::warn("no control socket: {}; set service.unix to a path of your own, or to null",
+                         error.what());
+            options.unix_path.clear();
+        }
+    }
+    if (options.unix_path.empty() && options.tcp_address.empty()) return;
+    server_ = std::make_unique<service::Server>(options, *api_);
+    if (!options.unix_path.empty()) spdlog::info("control socket {}", options.unix_path);
+    if (wanted.http) {
+        spdlog::info("serving {}://{}", wanted.tls ? "https" : "http",
+                     to_text(config::Endpoint{wanted.http->address, server_->tcp_port()}));
+    }
+}
+
+}  // namespace volley::daemon

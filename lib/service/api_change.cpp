@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "service/api.h"
+#include "telemetry/json_writer.h"
+
+namespace volley::service {
+namespace {
+
+using nlohmann::json;
+using Verdict = Outcome::Verdict;
+
+unsigned status_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::done:
+            return 200;
+        case Verdict::invalid:
+            return 422;
+        case Verdict::not_found:
+            return 404;
+        case Verdict::conflict:
+            return 409;
+        case Verdict::stale:
+            return 412;
+        case Verdict::unavailable:
+            break;
+    }
+    return 503;
+}
+
+void write_problems(telemetry::JsonWriter& writer, const std::vector<config::Problem>& problems) {
+    writer.key("problems").begin_array();
+    for (const config::Problem& problem : problems) {
+        writer.begin_object().member("pointer", problem.pointer).member("text", problem.text);
+        writer.member("line", problem.line).member("column", problem.column).end_object();
+    }
+    writer.end_array();
+}
+
+// The members of a small object; false after having answered.
+bool read_values(const Request& request, std::initializer_list<std::string_view> known, Command& out,
+                 const Handler::Reply& reply) {
+    if (request.body.empty()) return true;
+    const json body = json::parse(request.body, nullptr, false);
+    if (!body.is_object()) {
+        reply(error_response(400, "bad_body", "the body is no JSON object"));
+        return false;
+    }
+    for (const auto& [key, value] : body.items()) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            std::string names;
+            for (const std::string_view name : known)
+                names += (names.empty() ? "" : ", ") + std::string(name);
+            reply(error_response(422, "unknown_key", "this key is not known here",
+                                 names.empty() ? "the body is empty" : "known are " + names, "/" + key));
+            return false;
+        }
+        out.values.emplace_back(key, value.dump(-1, ' ', false, json::error_handler_t::replace));
+    }
+    return true;
+}
+
+}  // namespace
+
+Response response_of(const Outcome& outcome) {
+    std::string body;
+    telemetry::JsonWriter writer(body);
+    writer.begin_object();
+    if (outcome.verdict != Verdict::done) {
+        writer.key("error").begin_object().member("code", outcome.code).member("message", outcome.message);
+        writer.member("hint", outcome.hint);
+        writer.member("pointer", outcome.problems.empty() ? std::string() : outcome.problems.front().pointer);
+        write_problems(writer, outcome.problems);
+        writer.end_object();
+    }
+    writer.member("state", outcome.state)
+        .member("run_id", outcome.run_id)
+        .member("generation", outcome.generation);
+    writer.member("etag", outcome.etag);
+    if (!outcome.names.empty()) {
+        writer.key("streams").begin_array();
+        for (const std::string& name : outcome.names) writer.value(name);
+        writer.end_array();
+    }
+    writer.end_object();
+    body += '\n';
+    Response out = json_response(std::move(body), status_of(outcome.verdict));
+    if (!outcome.etag.empty()) out.headers.emplace_back("ETag", outcome.etag);
+    return out;
+}
+
+void Api::command(Command command, const Request& request, const Reply& reply) {
+    command.who = request.peer.name;
+    command.if_match = request.if_match;
+    mailbox_.post(std::move(command), [reply](const Outcome& outcome) { reply(response_of(outcome)); });
+}
+
+void Api::start(const Request& request, const Target& /*target*/, const Reply& reply) {
+    Command out{Command::Kind::start, {}, {}, {}, {}, {}};
+    if (read_values(request, {"duration", "multiplier"}, out, reply)) command(std::move(out), request, reply);
+}
+
+void Api::stop(const Request& request, const Target& /*target*/, const Reply& reply) {
+    Command out{Command::Kind::stop, {}, {}, {}, {}, {}};
+    if (read_values(request, {}, out, reply)) command(std::move(out), request, reply);
+}
+
+void Api::clear(const Request& request, const Target& /*target*/, const Reply& reply) {
+    Command out{Command::Kind::clear, {}, {}, {}, {}, {}};
+    if (read_values(request, {}, out, reply)) command(std::move(out), request, reply);
+}
+
+void Api::reload(const Request& request, const Target& /*target*/, const Reply& reply) {
+    Command out{Command::Kind::reload, {}, {}, {}, {}, {}};
+    if (read_values(request, {}, out, reply)) command(std::move(out), request, reply);
+}
+
+// Without If-Match a client could undo what another has just done without ever having seen it.
+void Api::configure(const Request& request, const Target& /*target*/, const Reply& reply) {
+    if (request.if_match.empty()) {
+        reply(error_response(428, "if_match_needed", "a new configuration needs If-Match",
+                             "send the ETag of the configuration that you changed, or * to replace any"));
+        return;
+    }
+    Command out{Command::Kind::configure, {}, {}, request.body, {}, {}};
+    command(std::move(out), request, reply);
+}
+
+void Api::change_streams(const Request& request, const Target& target, const Reply& reply) {
+    Command out{Command::Kind::change_streams, {}, {}, {}, target.path.back(), {}};
+    if (!read_values(request, {"rate", "enabled", "paused"}, out, reply)) return;
+    if (out.values.empty()) {
+        reply(error_response(400, "bad_body", "nothing is to be changed",
+                             "send an object with rate, enabled or paused"));
+        return;
+    }
+    command(std::move(out), request, reply);
+}
+
+void Api::log_level(const Request& request, const Target& /*target*/, const Reply& reply) {
+    const json body = json::parse(request.body, nullptr, false);
+    const auto level = body.is_object() ? body.find("level") : body.end();
+    if (!body.is_object() || level == body.end() || !level->is_string()) {
+        reply(error_response(400, "bad_body", "an object with \"level\" is needed",
+                             "levels are trace, debug, info, warning, error, critical and off", "/level"));
+        return;
+    }
+    command({Command::Kind::log_level, {}, {}, level->get<std::string>(), {}, {}}, request, reply);
+}
+
+}  // namespace volley::service

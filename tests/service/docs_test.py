@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Runs each line of the shell blocks of docs/api.md. usage: docs_test.py SOURCE_DIR VOLLEYD"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from volley import Volleyd, configuration, stream
+
+SOURCE, VOLLEYD = pathlib.Path(sys.argv[1]), sys.argv[2]
+WITHOUT_SUCCESS = re.compile(r'"error"')
+
+
+def shell_blocks(text):
+    return re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+
+
+class Docs(unittest.TestCase):
+    def test_each_curl_line_of_the_page_of_routes_answers(self):
+        page = (SOURCE / "docs/api.md").read_text()
+        config = configuration(run={"start": "manual", "when_done": "idle"}, streams=[stream("flood")])
+        with Volleyd(VOLLEYD, config) as daemon:
+            blocks = shell_blocks(page)
+            self.assertGreater(len(blocks), 15)
+            for block in blocks[1:]:  # the first names the socket
+                got = subprocess.run(["bash", "-euc", f"S={daemon.socket}\n{block}"], capture_output=True, text=True, cwd=daemon.folder)
+                self.assertEqual(got.returncode, 0, block + got.stderr)
+                self.assertIsNone(WITHOUT_SUCCESS.search(got.stdout), block + got.stdout)
+
+    def test_each_route_of_the_program_is_on_the_page(self):
+        page = (SOURCE / "docs/api.md").read_text()
+        routes = re.findall(r'\{"([A-Z]+)", "(/[^"]*)"', (SOURCE / "lib/service/routes.h").read_text())
+        self.assertGreater(len(routes), 15)
+        for method, path in routes:
+            self.assertRegex(page, r"http://localhost" + re.escape(path).replace(r"\*", r"[^ ]*"), method)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
