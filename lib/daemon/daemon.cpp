@@ -280,6 +280,7 @@ void Daemon::wait_for_links() {
         links_.look(monotonic_ns());
         if (links_.ready()) return;
         if (const auto signal = signals_.wait(link_tick)) on_signal(*signal);
+        obey();
     }
 }
 
