@@ -2,11 +2,11 @@
 
 build_packages=(
     g++-12 meson ninja-build pkg-config
-    libdpdk-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libgtest-dev libpcap-dev libsystemd-dev libboost-dev libssl-dev
+    libdpdk-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libgtest-dev libpcap-dev libsystemd-dev libboost-dev libssl-dev libcurl4-openssl-dev scdoc
 )
 test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14
-    python3 python3-jsonschema jq curl openssl tshark netsniff-ng iproute2 util-linux
+    python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 util-linux
 )
 
 # install_missing PACKAGE...: asks apt only for what is not there, so a second run needs neither network nor root.

@@ -1,8 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
+#include "volleyctl/complete.h"
 #include "volleyctl/config_commands.h"
+#include "volleyctl/daemon_commands.h"
 #include "volleyctl/explain_command.h"
 #include "volleyctl/offline.h"
 #include "volleyctl/render_command.h"
@@ -13,17 +16,24 @@ namespace {
 constexpr int exit_internal = 70;
 
 int run(int argc, char** argv) {
-    CLI::App app{"Controls and checks Volley. config, render and explain need no daemon."};
+    CLI::App app{
+        "Controls and checks Volley. config check, config show FILE, render and explain need no daemon."};
     app.set_version_flag("--version", VOLLEY_VERSION);
     app.require_subcommand(1);
-    volley::ctl::ConfigCommands config(app);
+    volley::ctl::Place place;
+    volley::ctl::add_place(app, place);
+    volley::ctl::DaemonCommands daemon(app, place);
+    volley::ctl::ConfigCommands config(app, place);
     volley::ctl::RenderCommand render(app);
     volley::ctl::ExplainCommand explain(app);
+    if (argc > 1 && std::string_view(argv[1]) == "__complete")
+        return volley::ctl::complete(app, {argv + 2, argv + argc});
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : volley::ctl::exit_usage;
     }
+    if (daemon.parsed()) return daemon.run();
     if (render.parsed()) return render.run();
     if (explain.parsed()) return explain.run();
     return config.run();

@@ -1,10 +1,17 @@
 #include "volleyd/options.h"
 
 #include <rte_version.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "volleyd/json_formatter.h"
 
@@ -12,6 +19,41 @@ namespace volley::app {
 namespace {
 
 constexpr int exit_usage = 64;
+
+// systemd.exec(5): JOURNAL_STREAM names device and inode of the journal's end of stderr, if stderr goes
+// there.
+bool stderr_is_the_journal() {
+    const char* stream = std::getenv("JOURNAL_STREAM");
+    struct stat status {};
+    if (stream == nullptr || ::fstat(STDERR_FILENO, &status) != 0) return false;
+    return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
+}
+
+// Puts sd-daemon(3)'s "<priority>" before each line, which the journal takes off again.
+class JournalFormatter : public spdlog::formatter {
+  public:
+    explicit JournalFormatter(std::unique_ptr<spdlog::formatter> inner) : inner_(std::move(inner)) {}
+
+    void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
+        constexpr std::array priorities{'7', '7', '6', '4', '3', '2', '6'};
+        const auto level = std::min<std::size_t>(message.level, priorities.size() - 1);
+        const std::array<char, 3> prefix{'<', priorities[level], '>'};
+        out.append(prefix.data(), prefix.data() + prefix.size());
+        inner_->format(message, out);
+    }
+    [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+        return std::make_unique<JournalFormatter>(inner_->clone());
+    }
+
+  private:
+    std::unique_ptr<spdlog::formatter> inner_;
+};
+
+std::unique_ptr<spdlog::formatter> formatter_for(const CommandLine& line, bool journal) {
+    if (line.log_format == "json") return std::make_unique<JsonFormatter>();
+    // The journal has the time and the priority already.
+    return std::make_unique<spdlog::pattern_formatter>(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+}
 
 }  // namespace
 
@@ -71,11 +113,10 @@ void set_up_logging(const CommandLine& line) {
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     auto logger = std::make_shared<spdlog::logger>("volleyd", sink);
     logger->set_level(spdlog::level::from_str(line.log_level));
-    if (line.log_format == "json") {
-        logger->set_formatter(std::make_unique<JsonFormatter>());
-    } else {
-        logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
-    }
+    const bool journal = stderr_is_the_journal();
+    auto formatter = formatter_for(line, journal);
+    if (journal) formatter = std::make_unique<JournalFormatter>(std::move(formatter));
+    logger->set_formatter(std::move(formatter));
     spdlog::set_default_logger(std::move(logger));
 }
 

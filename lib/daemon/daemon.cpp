@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include <rte_version.h>
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds control_tick{5};
 constexpr milliseconds drain_tick{1};
+constexpr std::chrono::seconds status_tick{1};
 constexpr milliseconds link_tick{10};    // while links are waited for
 constexpr milliseconds link_watch{100};  // later
 constexpr std::chrono::seconds drain_patience{5};
@@ -130,6 +132,7 @@ Daemon::Daemon(Options options, config::Model model)
     launch_stats();
     steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
     publish_configuration();
+    rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);
 }
 
 Daemon::~Daemon() {
@@ -174,6 +177,8 @@ void Daemon::tell() {
 
 void Daemon::enter(State state) {
     spdlog::info("{} -> {}", name_of(state_), name_of(state));
+    if (state_ == State::starting) systemd_.ready();
+    if (state == State::stopping) systemd_.stopping();
     state_ = state;
     tell();
 }
@@ -281,6 +286,7 @@ void Daemon::wait_for_links() {
         if (links_.ready()) return;
         if (const auto signal = signals_.wait(link_tick)) on_signal(*signal);
         obey();
+        tell_systemd();
     }
 }
 
@@ -328,13 +334,34 @@ void Daemon::on_signal(int signal) {
                 hurry_ = true;
                 spdlog::warn("second stop: not waiting any more");
             }
+            if (!stop_asked_) systemd_.stopping();
             stop_asked_ = exit_after_ = true;
             if (state_ == State::running) begin_drain();
             fire(Event::stop);
     }
 }
 
+void Daemon::tell_systemd() {
+    const auto now = Clock::now();
+    std::vector<std::uint64_t> heartbeats;
+    for (const auto& loop : road_.loops()) heartbeats.push_back(loop->heartbeat().get());
+    systemd_.watch(now, heartbeats);
+    const auto line = now >= next_status_ ? stats_->latest() : nullptr;
+    if (line == nullptr) return;
+    next_status_ = now + status_tick;
+    double pps = 0;
+    double l1_bps = 0;
+    for (const telemetry::PortView& port : line->snapshot.ports) {
+        if (!port.tx) continue;
+        pps += port.tx->traffic.rates.pps.value_or(0);
+        l1_bps += port.tx->traffic.rates.l1_bps.value_or(0);
+    }
+    systemd_.status(fmt::format("{}: {:.0f} packets/s, {:.6f} Gbit/s on the wire, generation {}",
+                                name_of(state_), pps, l1_bps / 1e9, generation_));
+}
+
 void Daemon::watch() {
+    tell_systemd();
     watch_links();
     plans_.free_idle(road_);
     switch (state_) {

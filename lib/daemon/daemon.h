@@ -18,7 +18,9 @@
 #include "daemon/signals.h"
 #include "daemon/steering.h"
 #include "daemon/stream_book.h"
+#include "daemon/systemd.h"
 #include "dpdk/eal.h"
+#include "telemetry/rte_commands.h"
 #include "telemetry/stats_loop.h"
 #include "traffic/stream_table.h"
 
@@ -56,6 +58,7 @@ class Daemon {
     void begin_run();
     void wait_for_links();
     void watch_links();
+    void tell_systemd();
     void set_end(const config::Run& run);
     void on_signal(int signal);
     void watch();
@@ -73,7 +76,8 @@ class Daemon {
     service::Outcome stop_run();
     service::Outcome clear();
     service::Outcome change_streams(const service::Command& command);
-    service::Outcome adopt_configuration(const std::function<config::Model()>& read);
+    service::Outcome adopt_configuration(const std::function<config::Model()>& read,
+                                         const std::function<void(config::Model&)>& edit = {});
     config::Model edited(const std::vector<std::string>& sets) const;
     void publish_configuration();
 
@@ -100,6 +104,9 @@ class Daemon {
     std::unique_ptr<telemetry::StatsLoop> stats_;
     bool stats_launched_ = false;
     std::unique_ptr<Steering> steering_;
+    std::unique_ptr<telemetry::RteCommands> rte_commands_;
+    Systemd systemd_;
+    Clock::time_point next_status_;
     std::atomic<bool> stats_ended_{false};  ///< written by the stats lcore as its last act, read by control
 
     State state_ = State::starting;

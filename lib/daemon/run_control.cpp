@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "config/change.h"
 #include "config/load.h"
@@ -42,6 +43,20 @@ std::uint64_t unix_now_ns() {
     timespec ts{};
     clock_gettime(CLOCK_REALTIME, &ts);
     return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
+}
+
+// A pause is no part of the configuration: it lasts until it is taken back, whatever is reloaded meanwhile.
+void keep_paused(const config::Model& running, config::Model& fresh) {
+    std::unordered_set<std::string_view> paused;
+    for (const config::Stream& stream : running.streams) {
+        if (stream.paused) paused.insert(stream.name);
+    }
+    for (config::Stream& stream : fresh.streams) stream.paused = paused.contains(stream.name);
+}
+
+bool same_pauses(const config::Model& a, const config::Model& b) {
+    return std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(),
+                      [](const config::Stream& x, const config::Stream& y) { return x.paused == y.paused; });
 }
 
 const std::string* value_of(const Command& command, std::string_view key) {
@@ -126,6 +141,7 @@ Outcome Daemon::start(const Command& command) {
         }
         if (!sets.empty()) {
             config::Model fresh = edited(sets);
+            keep_paused(model_, fresh);
             configured_run_ = model_.run;
             model_ = std::move(fresh);
         }
@@ -161,15 +177,30 @@ Outcome Daemon::change_streams(const Command& command) {
         const std::string& name = model_.streams[i].name;
         if (::fnmatch(command.pattern.c_str(), name.c_str(), 0) != 0) continue;
         out.names.push_back(name);
-        for (const auto& [key, value] : command.values)
-            sets.push_back("/streams/" + std::to_string(i) + "/" + key + "=" + value);
+        for (const auto& [key, value] : command.values) {
+            if (key != "paused") sets.push_back("/streams/" + std::to_string(i) + "/" + key + "=" + value);
+        }
     }
     if (out.names.empty()) {
         return refused(Verdict::not_found, "no_such_stream",
                        "no stream is named " + config::quote(command.pattern),
                        "GET /api/v1/streams lists them");
     }
-    Outcome done = adopt_configuration([&] { return edited(sets); });
+    const std::string* paused = value_of(command, "paused");
+    if (paused != nullptr && *paused != "true" && *paused != "false") {
+        Outcome wrong = refused(Verdict::invalid, "not_boolean", "true or false is needed");
+        wrong.problems = {{"", 0, 0, "/paused", "true or false is needed"}};
+        return wrong;
+    }
+    Outcome done =
+        adopt_configuration([&] { return sets.empty() ? model_ : edited(sets); },
+                            [&](config::Model& fresh) {
+                                if (paused == nullptr) return;
+                                for (config::Stream& stream : fresh.streams) {
+                                    if (::fnmatch(command.pattern.c_str(), stream.name.c_str(), 0) == 0)
+                                        stream.paused = *paused == "true";
+                                }
+                            });
     done.names = std::move(out.names);
     return done;
 }
@@ -192,7 +223,8 @@ Outcome Daemon::refuse_reload(Verdict verdict, const std::string& code, const st
 }
 
 // Reads and compares; nothing is touched before all is known to be right.
-Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read) {
+Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
+                                    const std::function<void(config::Model&)>& edit) {
     if (state_ != State::running && state_ != State::idle) {
         spdlog::warn("reload ignored while {}", name_of(state_));
         return refused(Verdict::conflict, "not_now",
@@ -200,10 +232,13 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read) 
                        "try again when it is running or idle");
     }
     fire(Event::reload);
+    systemd_.reloading();
     Outcome out;
     situation_.reloads.last_unix_ns = unix_now_ns();
     try {
         config::Model fresh = read();
+        keep_paused(model_, fresh);
+        if (edit) edit(fresh);
         const config::Change change = config::classify(model_, fresh);
         if (change.kind == config::Change::Kind::needs_restart) {
             std::string keys;
@@ -211,7 +246,7 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read) 
             out = refuse_reload(Verdict::conflict, "needs_restart", "these keys need a restart: " + keys);
             for (const std::string& key : change.restart)
                 out.problems.push_back({"", 0, 0, key, "needs a restart"});
-        } else if (change.kind == config::Change::Kind::nothing) {
+        } else if (change.kind == config::Change::Kind::nothing && same_pauses(model_, fresh)) {
             out = reload_done("nothing has changed");
         } else if (replace_plan(std::move(fresh))) {
             configured_run_.reset();
@@ -232,6 +267,7 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read) 
         out = refuse_reload(Verdict::invalid, "unreadable", error.what());
     }
     fire(Event::reload_done);
+    systemd_.ready();
     tell();
     return out;
 }

@@ -52,7 +52,7 @@ def main(source, volleyctl):
 
     corpus = source / "tests/config/corpus"
     good = sorted((corpus / "good").glob("*.json")) + [
-        path for path in sorted((source / "conf").rglob("*.json")) if not path.name.endswith(".schema.json")]
+        path for path in sorted((source / "conf").rglob("*.json")) if not path.name.endswith(".schema.json") and path.parent.name != "grafana"]
     for path in good:
         verdict = program(path)
         if verdict.returncode != 0:

@@ -1,0 +1,264 @@
+#include "volleyctl/daemon_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "volleyctl/show.h"
+
+namespace volley::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr int exit_no_input = 66;
+constexpr int exit_unavailable = 69;
+constexpr int exit_internal = 70;
+constexpr int exit_try_again = 75;
+
+// What the report says of the run: whether all that was accepted was sent.
+int verdict_of(const json& report) {
+    std::uint64_t unsent = 0;
+    for (const json& port : report.at("ports")) {
+        if (port.at("tx").is_object()) unsent += port.at("tx").at("unsent").get<std::uint64_t>();
+    }
+    return unsent == 0 && report.at("settled") == true ? 0 : exit_try_again;
+}
+
+// A number stays one; anything else is a text, which the daemon judges.
+json number_or_text(const std::string& text) {
+    const json value = json::parse(text, nullptr, false);
+    return value.is_number() ? value : json(text);
+}
+
+}  // namespace
+
+void add_place(CLI::App& app, Place& place) {
+    app.add_option("--socket", place.socket, "Control socket; default: the one in the runtime folders")
+        ->type_name("PATH");
+    app.add_option("--url", place.url, "The daemon over TCP, such as https://lab-east:9464")
+        ->type_name("URL");
+    app.add_option("--token-file", place.token_file, "File that holds the token for --url")
+        ->type_name("FILE");
+    app.add_option("--ca-file", place.ca_file, "Certificates that --url is checked by, PEM")
+        ->type_name("FILE");
+}
+
+CLI::App* DaemonCommands::verb(CLI::App& app, const std::string& name, const std::string& help,
+                               int (DaemonCommands::*action)()) {
+    CLI::App* out = app.add_subcommand(name, help);
+    out->add_flag("--json", json_, "Print JSON");
+    out->fallthrough();
+    verbs_.push_back({out, action});
+    return out;
+}
+
+DaemonCommands::DaemonCommands(CLI::App& app, const Place& place) : place_(place) {
+    using Self = DaemonCommands;
+    const auto add_run_options = [this](CLI::App* of) {
+        of->add_option("--duration", duration_, "Length of this run, such as 10s")->type_name("D");
+        of->add_option("--multiplier", multiplier_, "Factor on every scaled rate in this run")
+            ->type_name("X");
+    };
+    CLI::App* run = verb(app, "run", "Start, wait, print the settled report", &Self::run_once);
+    add_run_options(run);
+    run->add_option("--report", report_file_, "Write the report to this file too")->type_name("FILE");
+    verb(app, "status", "State, rates and warnings", &Self::status);
+    for (const auto& [name, help, action] :
+         {std::tuple{"ports", "Ports: links, packets, rates", &Self::ports},
+          std::tuple{"streams", "Streams: state, packets, rates", &Self::streams},
+          std::tuple{"xstats", "Extended statistics of the devices", &Self::xstats}}) {
+        verb(app, name, help, action)->add_option("PATTERN", pattern_, "Names, as a shell pattern");
+    }
+    add_run_options(verb(app, "start", "Start a run", &Self::start));
+    verb(app, "stop", "End the run and wait for its report", &Self::stop)
+        ->add_flag("--no-wait", no_wait_, "Do not wait for the report");
+    for (const auto& [name, help, action] :
+         {std::tuple{"pause", "Streams keep their place and send nothing", &Self::pause},
+          std::tuple{"resume", "Paused streams go on", &Self::resume}}) {
+        verb(app, name, help, action)
+            ->add_option("PATTERN", patterns_, "Names, as shell patterns")
+            ->required();
+    }
+    CLI::App* rate = verb(app, "rate", "Change the rate of streams", &Self::rate);
+    rate->add_option("PATTERN", pattern_, "Names, as a shell pattern")->required();
+    rate->add_option("RATE", rate_, "Such as 10%, 1.5Mpps, 2Gbps or max")->required();
+    verb(app, "clear", "Count in answers and lines from now on", &Self::clear);
+    verb(app, "reload", "Read the configuration file again", &Self::reload);
+    verb(app, "log-level", "Change what is logged", &Self::log_level)
+        ->add_option("LEVEL", level_, "trace, debug, info, warning, error, critical or off")
+        ->required();
+    verb(app, "watch", "A line a tick, until interrupted", &Self::watch)
+        ->add_option("--count", count_, "End after so many lines")
+        ->type_name("N");
+    verb(app, "report", "The report of the last run", &Self::report);
+}
+
+bool DaemonCommands::parsed() const {
+    return std::any_of(verbs_.begin(), verbs_.end(), [](const Verb& verb) { return verb.app->parsed(); });
+}
+
+int DaemonCommands::run() {
+    for (const Verb& verb : verbs_) {
+        if (!verb.app->parsed()) continue;
+        try {
+            client_ = std::make_unique<Client>(place_);
+            return (this->*verb.action)();
+        } catch (const Unreachable& error) {
+            std::cerr << "volleyctl: " << error.what() << '\n';
+            return exit_unavailable;
+        }
+    }
+    return exit_internal;
+}
+
+int DaemonCommands::tell(const Reply& reply) const {
+    if (json_) {
+        std::cout << reply.body;
+    } else {
+        std::cerr << error_text(reply);
+    }
+    return exit_code_of(reply.status);
+}
+
+int DaemonCommands::show(const Reply& reply, std::string (*text)(const std::string& body)) const {
+    if (reply.status != 200) return tell(reply);
+    std::cout << (json_ ? reply.body : text(reply.body));
+    return 0;
+}
+
+int DaemonCommands::change(const std::string& method, const std::string& path, const std::string& body) {
+    return show(client_->request(method, path, body), changed_text);
+}
+
+int DaemonCommands::change_streams(const std::string& body) {
+    int code = 0;
+    for (const std::string& pattern : patterns_)
+        code = std::max(code, change("PATCH", "/api/v1/streams/" + Client::escape(pattern), body));
+    return code;
+}
+
+std::string DaemonCommands::start_body() const {
+    json body = json::object();
+    if (!duration_.empty()) body["duration"] = duration_;
+    if (!multiplier_.empty()) body["multiplier"] = number_or_text(multiplier_);
+    return body.dump();
+}
+
+// The report is told by its event, so nothing is polled; one that was published before we listened is found
+// by its run's id.
+int DaemonCommands::run_once() {
+    const Reply started = client_->request("POST", "/api/v1/start", start_body());
+    if (started.status != 200) return tell(started);
+    const std::string run_id = json::parse(started.body).at("run_id");
+    std::string line;
+    const auto look = [&] {
+        const Reply reply = client_->request("GET", "/api/v1/report");
+        if (reply.status == 200 && json::parse(reply.body).at("run_id") == run_id) line = reply.body;
+        return !line.empty();
+    };
+    while (!look()) {
+        client_->events("/api/v1/events", [&](const std::string& kind, const std::string& data) {
+            return kind != "report" && json::parse(data).at("state") != "idle";
+        });
+    }
+    if (!report_file_.empty() && !(std::ofstream(report_file_) << line)) {
+        std::cerr << "volleyctl: cannot write " << report_file_ << '\n';
+        return exit_no_input;
+    }
+    std::cout << (json_ ? line : report_text(line));
+    return verdict_of(json::parse(line));
+}
+
+int DaemonCommands::status() {
+    const Reply state = client_->request("GET", "/api/v1/state");
+    if (state.status != 200 || json_) return show(state, nullptr);
+    const Reply line = client_->request("GET", "/telemetry");
+    if (line.status != 200) return tell(line);
+    std::cout << status_text(state.body, line.body);
+    return 0;
+}
+
+int DaemonCommands::ports() {
+    return show(client_->request("GET", "/api/v1/ports?name=" + Client::escape(pattern_)), ports_text);
+}
+
+// However many there are: page by page.
+int DaemonCommands::streams() {
+    json all = json::array();
+    for (;;) {
+        const Reply reply = client_->request("GET", "/api/v1/streams?name=" + Client::escape(pattern_) +
+                                                        "&offset=" + std::to_string(all.size()));
+        if (reply.status != 200) return tell(reply);
+        const json page = json::parse(reply.body);
+        for (const json& stream : page.at("streams")) all.push_back(stream);
+        if (page.at("streams").empty() || all.size() >= page.at("total").get<std::size_t>()) break;
+    }
+    const json out{{"total", all.size()}, {"streams", all}};
+    std::cout << (json_ ? out.dump() + "\n" : streams_text(out.dump()));
+    return 0;
+}
+
+int DaemonCommands::xstats() {
+    return show(client_->request("GET", "/api/v1/xstats?name=" + Client::escape(pattern_)), xstats_text);
+}
+
+int DaemonCommands::start() {
+    return change("POST", "/api/v1/start", start_body());
+}
+
+int DaemonCommands::stop() {
+    const Reply reply = client_->request("POST", "/api/v1/stop");
+    if (reply.status != 200 || no_wait_) return show(reply, changed_text);
+    Reply state = reply;
+    while (json::parse(state.body).at("state") != "idle") {
+        client_->events("/api/v1/events", [](const std::string& kind, const std::string& data) {
+            return kind != "report" && json::parse(data).at("state") != "idle";
+        });
+        state = client_->request("GET", "/api/v1/state");
+        if (state.status != 200) return tell(state);
+    }
+    return show(state, changed_text);
+}
+
+int DaemonCommands::pause() {
+    return change_streams(R"({"paused":true})");
+}
+
+int DaemonCommands::resume() {
+    return change_streams(R"({"paused":false})");
+}
+
+int DaemonCommands::rate() {
+    patterns_ = {pattern_};
+    const json value = json::parse(rate_, nullptr, false);
+    return change_streams(json{{"rate", value.is_object() ? value : json(rate_)}}.dump());
+}
+
+int DaemonCommands::clear() {
+    return change("POST", "/api/v1/clear");
+}
+
+int DaemonCommands::reload() {
+    return change("POST", "/api/v1/reload");
+}
+
+int DaemonCommands::log_level() {
+    return change("PUT", "/api/v1/log-level", json{{"level", level_}}.dump());
+}
+
+int DaemonCommands::watch() {
+    unsigned lines = 0;
+    client_->events("/api/v1/events", [&](const std::string& /*kind*/, const std::string& data) {
+        std::cout << (json_ ? data + "\n" : line_text(data)) << std::flush;
+        return std::cout.good() && (count_ == 0 || ++lines < count_);
+    });
+    return 0;
+}
+
+int DaemonCommands::report() {
+    return show(client_->request("GET", "/api/v1/report"), report_text);
+}
+
+}  // namespace volley::ctl
