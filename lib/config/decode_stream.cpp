@@ -1,4 +1,6 @@
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "config/tables.h"
 #include "packet/template.h"
@@ -18,6 +20,14 @@ void decode_burst(Decoder& decoder, const At& at, Stream& out) {
     }
 }
 
+constexpr std::array<std::string_view, 2> pacing_choices{"software", "hardware"};
+
+void decode_pacing(Decoder& decoder, const At& at, Stream& out) {
+    std::string choice;
+    decoder.choice(at, pacing_choices, choice);
+    out.hardware_pacing = choice == pacing_choices[1];
+}
+
 // 0 means "nothing" to one reader and "for ever" to another: neither is guessed.
 void decode_count(Decoder& decoder, const At& at, std::optional<std::uint64_t>& out) {
     const auto* number = at.node.number();
@@ -29,7 +39,7 @@ void decode_count(Decoder& decoder, const At& at, std::optional<std::uint64_t>& 
     }
 }
 
-const std::array<Row<Stream>, 17> stream_rows{{
+const std::array<Row<Stream>, 18> stream_rows{{
     {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
      [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
      [](const Stream& s) { return to_node(s.name); }},
@@ -81,6 +91,10 @@ const std::array<Row<Stream>, 17> stream_rows{{
       "how bursts leave around their even places in time"},
      decode_departure,
      encode_departure},
+    {{"pacing", "\"software\" or \"hardware\"", "\"software\"", "", Effect::live,
+      "hardware: the NIC's rate limiter holds the stream's queues, which are its own"},
+     decode_pacing,
+     [](const Stream& s) { return to_node(std::string(pacing_choices[s.hardware_pacing ? 1 : 0])); }},
     {{"workers", "array of integers", "null", "", Effect::live,
       "which of the port's queues send it, as indices into tx.lcores; null: all"},
      [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },

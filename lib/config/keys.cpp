@@ -44,7 +44,6 @@ const std::vector<LaterKey>& later_keys() {
         {"ports[]", "gateway", "null", "next hop of streams"},
         {"ports[]", "vlan", "null", "VLAN of the port's own addresses"},
         {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
-        {"streams[]", "pacing", "\"software\"", "rate limiting by the device"},
         {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
         {"streams[]", "signature", "false", "signed packets"},
         {"streams[]", "latency", "false", "latency"},

@@ -127,6 +127,7 @@ struct Stream {
     std::uint64_t loop = 1;  ///< times that the chain which begins here is run; 0: endless
     Departure departure = Departure::constant;
     Duration jitter{0};                  ///< departure jitter: each burst leaves up to this later
+    bool hardware_pacing = false;        ///< the NIC's limiter holds its queues, not the schedule
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
     packet::PacketModel packet;
     std::string pointer;  ///< "/streams/0"

@@ -10,6 +10,7 @@
 #include "config/ixgbe_rules.h"
 #include "config/lcores.h"
 #include "config/print.h"
+#include "config/validate_pacing.h"
 #include "config/validate_schedule.h"
 #include "config/validate_traffic.h"
 
@@ -191,6 +192,7 @@ class Checker {
 void check(Decoder& decoder, const Node& root, const Model& model) {
     Checker(decoder, root, model).run();
     check_schedule(decoder, root, model);
+    check_pacing(decoder, root, model);
     check_traffic(decoder, root, model);
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/limiter.h"
 #include "config/literal.h"
 #include "config/print.h"
 #include "config/wire_rate.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint32_t ethernet_overhead = 18;  // header and FCS, which an MTU does not count
 constexpr std::uint32_t tag_bytes = 4;
+constexpr std::uint64_t ten_gigabit = 10'000'000'000;  // where the file does not say, as that of an 82599
 
 // A stream whose packet could be built.
 struct Built {
@@ -50,6 +52,7 @@ class Checker {
                 for (const Stream* stream : streams[port.name]) build(*stream, port, built);
             }
             check_total(port, built);
+            check_limiters(port, built);
         }
     }
 
@@ -87,9 +90,10 @@ class Checker {
     }
 
     // The port's rate is shared by its streams without one; their weights are shares of packets.
-    void check_total(const Port& port, const std::vector<Built>& built) {
-        if (!port.speed_bps || port.oversubscribe) return;
-        std::vector<std::pair<WireRate, const Stream*>> parts;
+    std::vector<std::pair<WireRate, const Built*>> wire_rates(const Port& port,
+                                                              const std::vector<Built>& built,
+                                                              std::uint64_t link_bps) const {
+        std::vector<std::pair<WireRate, const Built*>> out;
         SharedRate shared;
         for (const Built& part : built) {
             if (!part.stream->rate) shared.add(part.mean_l2_bytes, part.stream->weight);
@@ -99,16 +103,47 @@ class Checker {
             const double factor = stream.scale ? model_.run.multiplier : 1.0;
             std::optional<WireRate> wire;
             if (stream.rate) {
-                wire = wire_rate(*stream.rate, part.mean_l2_bytes, *port.speed_bps);
+                wire = wire_rate(*stream.rate, part.mean_l2_bytes, link_bps);
             } else if (port.rate) {
-                wire = shared.share(*port.rate, part.mean_l2_bytes, stream.weight, *port.speed_bps);
+                wire = shared.share(*port.rate, part.mean_l2_bytes, stream.weight, link_bps);
             }
-            if (wire) parts.emplace_back(wire->scaled(factor), &stream);
+            if (wire) out.emplace_back(wire->scaled(factor), &part);
         }
+        return out;
+    }
+
+    void check_total(const Port& port, const std::vector<Built>& built) {
+        if (!port.speed_bps || port.oversubscribe) return;
+        std::vector<std::pair<WireRate, const Stream*>> parts;
         WireRate total;
-        for (const auto& part : parts) total = total + part.first;
+        for (const auto& [wire, part] : wire_rates(port, built, *port.speed_bps)) {
+            parts.emplace_back(wire, part->stream);
+            total = total + wire;
+        }
         if (total.fits(*port.speed_bps)) return;
         tell_total(port, total, std::move(parts));
+    }
+
+    // A limiter of the NIC holds a queue to a whole number of Mb/s, from a floor on that follows from the
+    // link.
+    void check_limiters(const Port& port, const std::vector<Built>& built) {
+        const std::uint64_t link = port.speed_bps.value_or(ten_gigabit);
+        for (const auto& [wire, part] : wire_rates(port, built, link)) {
+            const Stream& stream = *part->stream;
+            const std::size_t lcores = port.tx ? port.tx->lcores.size() : 0;
+            const std::size_t queues = stream.workers.empty() ? lcores : stream.workers.size();
+            if (!stream.hardware_pacing || queues == 0) continue;
+            const Rational mean = part->mean_l2_bytes;
+            const std::uint64_t l2 =
+                wire.part(mean.num, Uint128{mean.num} + Uint128{l1_overhead_bytes} * mean.den).bps();
+            const std::uint32_t least = least_limit_mbps(link);
+            if (l2 / queues >= least * std::uint64_t{1'000'000}) continue;
+            wrong(stream.pointer + "/pacing",
+                  "the rate is " + std::to_string(l2 / queues) +
+                      " bit/s of frames (L2) a queue, and a NIC's " + "limiter on a link of " +
+                      speed_text(link) + " starts at " + std::to_string(least) +
+                      " Mbit/s, in whole steps; use fewer \"workers\", or \"software\"");
+        }
     }
 
     void tell_total(const Port& port, WireRate total, std::vector<std::pair<WireRate, const Stream*>> parts) {

@@ -55,6 +55,11 @@ std::optional<WireRate> wire_rate_of(const Rate& rate, Uint128 bytes, Uint128 fr
 
 WireRate::WireRate(Uint128 num, Uint128 den) : value_(mul_div_wide(num, Uint128{1} << fraction_bits, den)) {}
 
+std::uint64_t WireRate::bps() const {
+    const Uint128 whole = value_ >> fraction_bits;
+    return whole > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(whole);
+}
+
 WireRate WireRate::scaled(double factor) const {
     constexpr int bits = 40;
     if (factor == 1.0) return *this;

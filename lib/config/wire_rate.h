@@ -21,6 +21,8 @@ class WireRate {
     [[nodiscard]] WireRate scaled(double factor) const;
     /// num / den of it.
     [[nodiscard]] WireRate part(Uint128 num, Uint128 den) const;
+    /// Rounded down; saturates.
+    [[nodiscard]] std::uint64_t bps() const;
     [[nodiscard]] bool fits(std::uint64_t link_bps) const;
     /// "7.62Gbps", to ten digits.
     [[nodiscard]] std::string text() const;

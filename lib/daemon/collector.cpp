@@ -29,9 +29,14 @@ void Collector::collect(telemetry::Totals& out) {
     out.run_ended_ns = situation.run_ended_ns;
     // Streams are read before queues and ports: what is counted between is missing in the sum of the parts,
     // never in excess of the whole. In a settled report nothing moves and all agree.
+    refresh();
     collect_streams(out);
     collect_lanes(out);
     collect_ports(out, situation);
+}
+
+void Collector::refresh() {
+    for (const auto& port : road_.ports()) port->refresh_statistics();
 }
 
 void Collector::collect_streams(telemetry::Totals& out) {
@@ -100,6 +105,7 @@ void Collector::collect_lanes(telemetry::Totals& out) {
         queue.tx_burst_calls = counters.calls.get();
         queue.tail_writes = counters.tail_writes.get();
         queue.backpressure_packets = counters.backpressure_packets.get();
+        queue.limiter = limiters_.view(out.queues.size());
         out.queues.push_back(std::move(queue));
     }
 }
@@ -115,7 +121,7 @@ void Collector::collect_ports(telemetry::Totals& out, const Situation& situation
         totals.numa_node = port.socket();
         Links::View link = links_.view(p);
         totals.link = {link.up, link.speed_bps, std::move(link.reason), link.since_unix_ns};
-        const port::Statistics device = port.read_statistics();
+        const port::Statistics device = port.statistics();
         telemetry::PortTx tx;
         for (const auto& lane : road_.lanes()) {
             if (lane->port != p) continue;

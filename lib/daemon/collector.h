@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/limiters.h"
 #include "daemon/links.h"
 #include "daemon/road.h"
 #include "daemon/stream_book.h"
@@ -29,8 +30,8 @@ struct Situation {
 /// Reads every counter of the road: the one place where worker, port and stream counters become Totals.
 class Collector : public telemetry::Source {
   public:
-    Collector(const Road& road, const StreamBook& book, const Links& links)
-        : road_(road), book_(book), links_(links) {}
+    Collector(const Road& road, const StreamBook& book, const Links& links, const Limiters& limiters)
+        : road_(road), book_(book), links_(links), limiters_(limiters) {}
 
     /// Control.
     void tell(Situation situation) {
@@ -39,6 +40,7 @@ class Collector : public telemetry::Source {
     }
     /// The stats lcore.
     void collect(telemetry::Totals& out) override;
+    void refresh() override;
 
   private:
     void collect_ports(telemetry::Totals& out, const Situation& situation);
@@ -48,6 +50,7 @@ class Collector : public telemetry::Source {
     const Road& road_;
     const StreamBook& book_;
     const Links& links_;
+    const Limiters& limiters_;
     std::mutex mutex_;
     Situation situation_;
 };

@@ -125,7 +125,8 @@ Daemon::Daemon(Options options, config::Model model)
       eal_(eal_options(model_)),
       road_(model_),
       links_(road_.ports()),
-      collector_(road_, book_, links_) {
+      limiters_(road_, links_),
+      collector_(road_, book_, links_, limiters_) {
     situation_.state = name_of(state_);
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
@@ -266,6 +267,7 @@ void Daemon::begin_run() {
     epoch_ = tsc_now();
     set_end(model_.run);
     auto plan = compile(model_, ++generation_, nullptr);
+    limiters_.hold(*plan);
     // Many streams take long to compile, so the schedule's zero follows it, or every stream would be late.
     const Duration ahead{lead.ns + plan->streams.size() * lead_a_stream.ns};
     epoch_ = tsc_now() + ticks(ahead);
@@ -277,6 +279,7 @@ void Daemon::begin_run() {
     situation_.run_started_ns = epoch_ns_;
     tell();
     adopt(std::move(plan));
+    limiters_.let_go(*plans_.current());
 }
 
 // Nothing is sent before every link is up; a stop ends the wait at once.
@@ -294,6 +297,7 @@ void Daemon::watch_links() {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + link_watch;
     links_.look(monotonic_ns());
+    for (const std::size_t port : links_.take_risen()) limiters_.renew(port);
 }
 
 int Daemon::run() {
@@ -404,6 +408,7 @@ void Daemon::begin_drain() {
 }
 
 void Daemon::watch_drain() {
+    stats_->refresh();
     dry_ = road_.adopted() && road_.rings_dry() && road_.devices_dry();
     if (!dry_ && !hurry_ && Clock::now() < deadline_) return;
     begin_settling();
@@ -488,6 +493,7 @@ bool Daemon::replace_plan(config::Model fresh) {
     std::unique_ptr<traffic::Plan> plan;
     try {
         plan = compile(fresh, generation_ + 1, plans_.current());
+        limiters_.hold(*plan);
     } catch (...) {
         end_ = old_end;
         end_ns_ = old_end_ns;
@@ -495,6 +501,7 @@ bool Daemon::replace_plan(config::Model fresh) {
     }
     const traffic::Plan& adopted_plan = *plan;
     const bool done = adopt(std::move(plan));
+    limiters_.let_go(adopted_plan);
     model_ = std::move(fresh);
     exit_after_ = stop_asked_ || model_.run.when_done == config::WhenDone::exit;
     ++generation_;

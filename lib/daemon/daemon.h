@@ -12,6 +12,7 @@
 #include "config/model.h"
 #include "daemon/collector.h"
 #include "daemon/life_cycle.h"
+#include "daemon/limiters.h"
 #include "daemon/links.h"
 #include "daemon/plans.h"
 #include "daemon/road.h"
@@ -97,6 +98,7 @@ class Daemon {
     Signals signals_;
     Road road_;
     Links links_;
+    Limiters limiters_;
     traffic::StreamTable table_;
     Plans plans_;
     StreamBook book_;

@@ -30,7 +30,10 @@ Road::~Road() {
 
 void Road::start(const std::vector<Longest>& longest) {
     for (std::size_t p = 0; p < ports_.size(); ++p) ports_[p]->start(longest[p].length, longest[p].stream);
-    for (const auto& port : ports_) at_start_.push_back(port->read_statistics());
+    for (const auto& port : ports_) {
+        port->refresh_statistics();
+        at_start_.push_back(port->statistics());
+    }
     written_off_.resize(ports_.size());
     build_lanes(longest);
     for (const auto& loop : loops_) {
@@ -155,7 +158,7 @@ std::uint64_t Road::in_flight(std::size_t p) const {
     for (const auto& lane : lanes_) {
         if (lane->port == p) accepted += lane->worker.counters().packets.get();
     }
-    const port::Statistics now = ports_[p]->read_statistics();
+    const port::Statistics now = ports_[p]->statistics();
     const std::uint64_t sent =
         now.tx_packets - at_start_[p].tx_packets + (now.tx_errors - at_start_[p].tx_errors) + written_off_[p];
     return accepted > sent ? accepted - sent : 0;

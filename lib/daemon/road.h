@@ -54,7 +54,8 @@ class Road {
     [[nodiscard]] bool emission_over() const;
     /// Rings and batches are empty.
     [[nodiscard]] bool rings_dry() const;
-    /// The devices have sent, or counted as errors, every packet that they accepted since start().
+    /// By what the stats lcore has read last: the devices have sent, or counted as errors, every packet that
+    /// they accepted since start().
     [[nodiscard]] bool devices_dry() const;
     /// Packets that port p accepted and has neither sent nor counted as errors, apart from those written off.
     [[nodiscard]] std::uint64_t in_flight(std::size_t p) const;

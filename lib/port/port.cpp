@@ -280,6 +280,7 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
 
 void Port::start(std::uint32_t longest_frame, const std::string& longest_stream) {
     configure_queues();
+    map_queue_statistics();
     set_mtu(longest_frame, longest_stream);
     const int code = rte_eth_dev_start(id_.value);
     if (code != 0) throw dpdk::Error("starting port " + name(), code, probe_hint(settings_.device));
@@ -309,16 +310,39 @@ void Port::ask_for_link() const noexcept {
     rte_eth_dev_set_link_up(id_.value);
 }
 
-Statistics Port::read_statistics() const {
-    const std::lock_guard lock(statistics_mutex_);
+void Port::limit_queue(std::uint16_t queue, std::uint32_t mbps) const {
+    const int code = rte_eth_set_queue_rate_limit(id_.value, queue, static_cast<std::uint16_t>(mbps));
+    if (code == 0) return;
+    throw dpdk::Error("limiting queue " + std::to_string(queue) + " of port " + name() + " to " +
+                          std::to_string(mbps) + " Mbit/s",
+                      code, "this device has no such limiter; use \"pacing\": \"software\"");
+}
+
+// The driver counts all queues in the first counter unless told otherwise; the chip has 16.
+void Port::map_queue_statistics() noexcept {
+    constexpr std::size_t counters = 16;
+    const std::size_t queues = settings_.tx ? settings_.tx->lcores.size() : 0;
+    for (std::size_t q = 0; q < std::min(queues, counters); ++q) {
+        const auto queue = static_cast<std::uint16_t>(q);
+        rte_eth_dev_set_tx_queue_stats_mapping(id_.value, queue, static_cast<std::uint8_t>(q));
+        rte_eth_dev_set_rx_queue_stats_mapping(id_.value, queue, static_cast<std::uint8_t>(q));
+    }
+}
+
+void Port::refresh_statistics() {
     rte_eth_stats stats{};
-    if (rte_eth_stats_get(id_.value, &stats) != 0) return {};
-    return {stats.opackets, stats.obytes,  stats.oerrors, stats.ipackets,
-            stats.ibytes,   stats.imissed, stats.ierrors, stats.rx_nombuf};
+    if (rte_eth_stats_get(id_.value, &stats) != 0) return;
+    const std::lock_guard lock(statistics_mutex_);
+    statistics_ = {stats.opackets, stats.obytes,  stats.oerrors, stats.ipackets,
+                   stats.ibytes,   stats.imissed, stats.ierrors, stats.rx_nombuf};
+}
+
+Statistics Port::statistics() const {
+    const std::lock_guard lock(statistics_mutex_);
+    return statistics_;
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Port::read_xstats() const {
-    const std::lock_guard lock(statistics_mutex_);
     const int n = rte_eth_xstats_get_names(id_.value, nullptr, 0);
     if (n <= 0) return {};
     std::vector<rte_eth_xstat_name> names(static_cast<std::size_t>(n));

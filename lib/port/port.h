@@ -63,9 +63,16 @@ class Port {
     [[nodiscard]] Link link() const;
     /// Control: asks the device to bring its link up; many have nothing to do for it.
     void ask_for_link() const noexcept;
-    /// Any thread; readings are serialised, for some devices keep 64-bit totals of read-to-clear registers.
-    [[nodiscard]] Statistics read_statistics() const;
-    /// Non-zero extended statistics by name.
+    /// Control: holds a queue to so many Mb/s of frames with FCS (0: no more), which the device forgets when
+    /// it is started and reckons from the link's speed: to be set again when that has come up. Throws
+    /// dpdk::Error.
+    void limit_queue(std::uint16_t queue, std::uint32_t mbps) const;
+    /// The stats lcore alone, and who starts the port before it: the device's registers are read to clear,
+    /// and stick at their top unless that is done often (an 82599's byte counters after 55 s at 10 Gb/s).
+    void refresh_statistics();
+    /// Any thread: what was read last.
+    [[nodiscard]] Statistics statistics() const;
+    /// As refresh_statistics(): non-zero extended statistics by name.
     [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> read_xstats() const;
 
   private:
@@ -75,6 +82,7 @@ class Port {
     [[nodiscard]] ixgbe::TxRules tx_rules() const;
     void confirm_tx_path(std::optional<ixgbe::TxPath> said);
     void set_flow_control();
+    void map_queue_statistics() noexcept;
     void set_mtu(std::uint32_t longest_frame, const std::string& longest_stream);
 
     config::Port settings_;
@@ -89,7 +97,8 @@ class Port {
     bool probed_here_ = false;  ///< not by the EAL at its start: this object takes it away again
     bool started_ = false;
     rte_mempool* rx_pool_ = nullptr;
-    mutable std::mutex statistics_mutex_;
+    mutable std::mutex statistics_mutex_;  ///< guards statistics_
+    Statistics statistics_;
 };
 
 /// PCI addresses among the configured devices, as the EAL's -a wants them.

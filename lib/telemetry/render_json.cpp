@@ -75,7 +75,15 @@ void write(JsonWriter& json, const QueueView& queue) {
     json.member("packets", queue.packets).member("tx_burst_calls", queue.tx_burst_calls);
     json.member("tail_writes", queue.tail_writes).member("backpressure_packets", queue.backpressure_packets);
     json.end_object();
-    json.key("limiter").null();
+    json.key("limiter");
+    if (queue.limiter) {
+        json.begin_object()
+            .member("asked_bps", queue.limiter->asked_bps)
+            .member("set_bps", queue.limiter->set_bps);
+        json.member("error_ppm", measured(queue.limiter->error_ppm)).end_object();
+    } else {
+        json.null();
+    }
     json.end_object();
 }
 

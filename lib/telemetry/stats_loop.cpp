@@ -72,6 +72,7 @@ struct StatsLoop::Implementation {
     void start_ticks() noexcept;
     bool wait(int timeout_ms) noexcept;  // true when a reader took something
     void flush_sinks() noexcept;
+    void refresh() noexcept;
 
     Source& source;
     const Options options;
@@ -83,6 +84,7 @@ struct StatsLoop::Implementation {
     // Written by any thread, read by the stats lcore; wake() follows each write.
     std::atomic<bool> stopping{false};
     std::atomic<bool> reopening{false};
+    std::atomic<bool> refreshing{false};
     std::mutex mutex;  // guards requests; never held while anything is collected
     std::vector<Request> requests;
 
@@ -96,6 +98,7 @@ struct StatsLoop::Implementation {
     std::shared_ptr<const Totals> previous = base;
     RateHistory history;
     std::uint64_t sequence = 0;
+    std::uint64_t refreshed_ns = 0;
     std::string failure;  // of the last tick, told by the next line
 };
 
@@ -156,7 +159,14 @@ void StatsLoop::Implementation::run() noexcept {
         failure = e.what();
     }
     start_ticks();
-    while (!stopping.load(std::memory_order_acquire)) wait(-1);
+    while (!stopping.load(std::memory_order_acquire)) {
+        const std::uint64_t age = clock_ns(CLOCK_MONOTONIC) - refreshed_ns;
+        if (age >= options.refresh_interval.ns) {
+            refresh();
+        } else {
+            wait(static_cast<int>((options.refresh_interval.ns - age) / 1'000'000 + 1));
+        }
+    }
     take_commands();
     flush_sinks();
 }
@@ -193,7 +203,17 @@ bool StatsLoop::Implementation::wait(int timeout_ms) noexcept {
     return taken;
 }
 
+void StatsLoop::Implementation::refresh() noexcept {
+    refreshed_ns = clock_ns(CLOCK_MONOTONIC);
+    try {
+        source.refresh();
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+}
+
 void StatsLoop::Implementation::take_commands() noexcept {
+    if (refreshing.exchange(false, std::memory_order_acquire)) refresh();
     if (reopening.exchange(false, std::memory_order_acquire)) {
         for (const auto& sink : sinks) sink->reopen();
     }
@@ -232,6 +252,7 @@ std::shared_ptr<const Totals> StatsLoop::Implementation::collect() {
     auto totals = std::make_shared<Totals>();
     totals->time_unix_ns = clock_ns(CLOCK_REALTIME);
     totals->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    refreshed_ns = totals->monotonic_ns;
     source.collect(*totals);
     if (!failure.empty()) totals->warnings.push_back("a telemetry tick failed: " + failure);
     return totals;
@@ -306,6 +327,11 @@ StatsLoop::Line StatsLoop::finish(bool settled, std::chrono::milliseconds patien
 
 void StatsLoop::reopen() {
     implementation_->reopening.store(true, std::memory_order_release);
+    implementation_->wake();
+}
+
+void StatsLoop::refresh() {
+    implementation_->refreshing.store(true, std::memory_order_release);
     implementation_->wake();
 }
 

@@ -25,6 +25,8 @@ class StatsLoop {
         /// times that in all.
         Duration flush_time{1'000'000'000};
         MetricsContext metrics{};
+        /// The longest time between two readings of the devices' registers, whatever the interval.
+        Duration refresh_interval{1'000'000'000};
     };
     using Line = std::shared_ptr<const Published>;
 
@@ -52,7 +54,8 @@ class StatsLoop {
     Line finish(bool settled, std::chrono::milliseconds patience);
 
     /// These return at once; a signal handler may call them.
-    void reopen();  ///< files, by SIGUSR1
+    void reopen();   ///< files, by SIGUSR1
+    void refresh();  ///< the stats lcore reads the devices' registers now
     void
     stop();  ///< run() returns after the tick at hand and the time that readers still need; see flush_time
 

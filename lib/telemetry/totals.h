@@ -60,6 +60,13 @@ struct PortTotals {
     std::vector<NamedCount> xstats;  ///< as the device names them; zeros may be left out
 };
 
+/// A NIC's rate limiter on a queue: frames with FCS (L2).
+struct LimiterTotals {
+    std::uint64_t asked_bps = 0;
+    std::uint64_t set_bps = 0;
+    double error_ppm = 0;
+};
+
 struct QueueTotals {
     std::string port;
     std::uint32_t queue = 0;
@@ -68,6 +75,7 @@ struct QueueTotals {
     std::uint64_t tx_burst_calls = 0;
     std::uint64_t tail_writes = 0;
     std::uint64_t backpressure_packets = 0;  ///< offered, not accepted, and offered again
+    std::optional<LimiterTotals> limiter{};  ///< none: the queue is not held by its device
 };
 
 struct RingTotals {
@@ -144,6 +152,8 @@ class Source {
     virtual ~Source() = default;
     /// Fills a fresh Totals. It must not wait: it delays every sink.
     virtual void collect(Totals& out) = 0;
+    /// Reads the devices' registers between two collections, as collect() does, so that none of them sticks.
+    virtual void refresh() {}
 };
 
 }  // namespace volley::telemetry

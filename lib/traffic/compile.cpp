@@ -72,6 +72,7 @@ void Compilation::take_streams() {
         stream.duration = from.duration.value_or(Duration{0});
         stream.departure = static_cast<Departure>(from.departure);
         stream.jitter = from.jitter;
+        stream.hardware = from.hardware_pacing;
         set_workers(from, stream);
         build_packet(from, stream);
         plan_->streams.push_back(std::move(stream));

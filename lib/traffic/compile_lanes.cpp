@@ -14,7 +14,7 @@ LaneStream lane_stream(const StreamPlan& stream, std::size_t lane, std::uint64_t
     LaneStream out;
     out.packet = stream.packet.get();
     out.slot = stream.slot;
-    out.max = stream.max;
+    out.max = stream.max || stream.hardware;
     out.paused = stream.paused;
     out.pps = stream.pps;
     out.burst = stream.burst;
@@ -35,6 +35,10 @@ LaneStream lane_stream(const StreamPlan& stream, std::size_t lane, std::uint64_t
         return out;
     }
     out.count = stream.count;
+    if (stream.hardware && stream.duration.ns != 0) {
+        out.count = std::min(out.count, packets_in(stream.duration, stream.pps));
+        return out;
+    }
     out.duration = stream.duration;
     if (stream.duration.ns != 0) {
         out.duration_packets = stream.max ? endless : packets_in(stream.duration, stream.pps);
@@ -111,7 +115,7 @@ void Compilation::set_phases() {
         std::vector<StreamPlan*> members;
         std::vector<PhaseSeat> seats;
         for (StreamPlan& stream : plan_->streams) {
-            if (stream.port != port || stream.max || stream.head != no_stream) continue;
+            if (stream.port != port || stream.max || stream.hardware || stream.head != no_stream) continue;
             PhaseSeat seat;
             seat.burst = stream.burst;
             if (stream.shape == nullptr) {

@@ -226,7 +226,7 @@ void Compilation::set_burst(const config::Stream& from, StreamPlan& stream) {
     }
     const bool timed = !stream.max && stream.shape == nullptr && stream.duration.ns != 0;
     const std::uint64_t packets = timed ? packets_in(stream.duration, stream.pps) : most;
-    const bool at_once = stream.max || (stream.shape != nullptr && stream.pps.num == 0);
+    const bool at_once = stream.max || stream.hardware || (stream.shape != nullptr && stream.pps.num == 0);
     stream.burst = automatic_burst(at_once, stream.pps, std::min(stream.count, packets));
     if (stream.departure != Departure::constant) stream.burst = 1;
 }

@@ -21,6 +21,7 @@ struct StreamPlan {
     std::shared_ptr<const packet::PacketTemplate> packet;  ///< shared with the plan before while unchanged
     Rational mean_l2_bytes;                                ///< of a frame, with FCS
     bool max = false;                                      ///< takes what the paced streams leave
+    bool hardware = false;                                 ///< sent at max: the NIC's limiter keeps its pps
     bool paused = false;                                   ///< keeps its place in the lanes, sends nothing
     Rational pps;                                          ///< target over all workers; {0,1} for max
     std::uint32_t burst = 1;                               ///< packets per TemplateBurst

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -87,6 +88,11 @@ void Scene::signal(int number) {
     kill(getpid(), number);
 }
 
+void Scene::reload(const json& config) const {
+    std::ofstream(file_) << config;
+    signal(SIGHUP);
+}
+
 SceneResult run_scene(const json& config, const std::function<void(const Scene&)>& operate) {
     const TempDir dir;
     setenv("RUNTIME_DIRECTORY", dir.path().c_str(), 1);
@@ -100,7 +106,7 @@ SceneResult run_scene(const json& config, const std::function<void(const Scene&)
     daemon::block_signals();
     const std::string file = dir.write("volley.json", config.dump());
     SceneResult result;
-    const Scene scene(lines);
+    const Scene scene(lines, file);
     try {
         daemon::Daemon daemon({file, {}, dir.file("report"), false}, config::load(file));
         std::thread operating([&] {

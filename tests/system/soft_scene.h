@@ -13,7 +13,8 @@ namespace volley::test {
 /// What a test may do while a daemon runs on soft ports within this process.
 class Scene {
   public:
-    explicit Scene(std::string lines) : lines_(std::move(lines)) {}
+    /// Files of the telemetry lines and of the configuration.
+    Scene(std::string lines, std::string file) : lines_(std::move(lines)), file_(std::move(file)) {}
 
     /// The model of net_soft82599_N.
     [[nodiscard]] static soft82599::Port& nic(unsigned number = 0);
@@ -24,9 +25,12 @@ class Scene {
     bool wait_for_line(const std::function<bool(const json&)>& condition) const;
     /// To this process, as an operator would send it.
     static void signal(int number);
+    /// Rewrites the configuration and has it read.
+    void reload(const json& config) const;
 
   private:
     std::string lines_;
+    std::string file_;
 };
 
 struct SceneResult {

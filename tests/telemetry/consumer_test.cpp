@@ -26,6 +26,7 @@ Totals full() {
     out.warnings = {"first", "second"};
     out.ports[0].rx = PortRx{1, 2, 3, 4, 5, 6};
     out.ports[0].xstats = {{"out_of_buffer", 3}};
+    out.queues[0].limiter = LimiterTotals{100'400'000, 100'000'000, -3984.0637};
     out.streams[0].due_packets = 3001;
     out.streams[0].lateness.assign(LatenessBuckets::size, 1);
     return out;

@@ -303,6 +303,26 @@ TEST_F(StatsLoopTest, needs_an_interval_and_sinks_of_different_names) {
     EXPECT_THROW(StatsLoop(source, {}, std::move(sinks)), std::invalid_argument);
 }
 
+TEST_F(StatsLoopTest, reads_registers_often_enough_whatever_the_interval_and_at_once_when_asked) {
+    struct Registers : Counting {
+        void refresh() override { ++refreshes; }
+        std::atomic<int> refreshes{0};
+    };
+    for (const bool asked : {false, true}) {
+        Registers registers;
+        StatsLoop reading(registers, {.interval = hour, .refresh_interval = asked ? hour : millisecond}, {});
+        std::thread stats([&] { reading.run(); });
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        while (registers.refreshes < 3 && std::chrono::steady_clock::now() < deadline) {
+            if (asked) reading.refresh();
+            std::this_thread::yield();
+        }
+        EXPECT_GE(registers.refreshes, 3);
+        reading.stop();
+        stats.join();
+    }
+}
+
 TEST_F(StatsLoopTest, can_be_stopped_before_it_runs) {
     StatsLoop idle(source, {}, {});
     idle.stop();
