@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "import/dissect.h"
 #include "packet/bits.h"
 #include "packet/text.h"
 
@@ -70,6 +71,23 @@ class Annotator {
 };
 
 }  // namespace
+
+packet::Description describe_frame(std::span<const std::uint8_t> frame) {
+    packet::Description out;
+    const auto dissected = imports::dissect(frame);
+    for (std::size_t i = 0; i < dissected.layers.size(); ++i) {
+        const imports::FoundLayer& found = dissected.layers[i];
+        packet::DescribedLayer layer{found.kind, found.name, found.offset, 0, {}};
+        for (const packet::FieldInfo& field : packet::all_fields()) {
+            if (field.header != found.kind) continue;
+            if (const auto bit = imports::bit_of(found, field, frame)) {
+                layer.fields.push_back({&field, *bit, {}});
+            }
+        }
+        out.layers.push_back(std::move(layer));
+    }
+    return out;
+}
 
 std::vector<Annotation> annotate(const packet::Description& description,
                                  std::span<const std::uint8_t> frame) {

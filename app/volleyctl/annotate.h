@@ -19,6 +19,9 @@ struct Annotation {
     std::string program;  ///< how it varies; empty when it does not
 };
 
+/// What the headers of any frame say of it, for packets that were not built from a header stack.
+packet::Description describe_frame(std::span<const std::uint8_t> frame);
+
 /// Every byte of the frame, field by field and in order; fields that share a byte each show it.
 std::vector<Annotation> annotate(const packet::Description& description, std::span<const std::uint8_t> frame);
 

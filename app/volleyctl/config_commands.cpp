@@ -7,6 +7,7 @@
 #include "config/change.h"
 #include "config/check.h"
 #include "config/load.h"
+#include "traffic/source_check.h"
 #include "volleyctl/daemon_commands.h"
 #include "volleyctl/offline.h"
 #include "volleyctl/show.h"
@@ -69,7 +70,7 @@ int ConfigCommands::run() const {
 
 int ConfigCommands::check() const {
     std::vector<config::Report> reports;
-    for (const std::string& file : files_) reports.push_back(config::check_file(file, sets_));
+    for (const std::string& file : files_) reports.push_back(traffic::check_file(file, sets_));
     if (json_) {
         std::cout << config::to_json(reports) << '\n';
         return config::exit_code(reports);

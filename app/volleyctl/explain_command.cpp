@@ -12,6 +12,8 @@
 #include "config/reader.h"
 #include "config/rows.h"
 #include "packet/describe.h"
+#include "packet/plan.h"
+#include "packet/rotation_plan.h"
 #include "traffic/rates.h"
 #include "volleyctl/annotate.h"
 
@@ -51,6 +53,7 @@ struct Explained {
     packet::Description description;
     std::vector<Annotation> bytes;
     std::uint64_t index = 0;
+    std::size_t bytes_with_fcs = 0;
 };
 
 std::string asked_rate(const config::Stream& stream) {
@@ -100,6 +103,18 @@ std::string burst_text(const Explained& e) {
     return text;
 }
 
+std::string sizes_text(const Explained& e) {
+    const packet::Rotation* rotation = e.plan->packet->plan().rotation;
+    if (rotation == nullptr)
+        return e.stream->source.any() ? std::to_string(e.bytes_with_fcs) : e.description.sizes;
+    const auto [low, high] =
+        std::minmax_element(rotation->members.begin(), rotation->members.end(),
+                            [](const auto& a, const auto& b) { return a.length < b.length; });
+    return std::to_string(rotation->members.size()) + " packets in " +
+           (rotation->order == packet::Order::sequence ? "turn" : "random order") + ", " +
+           std::to_string(low->length + fcs_bytes) + " to " + std::to_string(high->length + fcs_bytes);
+}
+
 std::string tuples_text(const packet::TupleCount& tuples) {
     if (!tuples.most) return "more than 2^64";
     return (tuples.exact ? "" : "at most ") + std::to_string(*tuples.most);
@@ -120,10 +135,9 @@ void print(std::ostream& out, const Explained& e, const std::string& port) {
     out << "stream \"" << e.plan->name << "\" on port \"" << port << "\"\n"
         << "  rate    " << rate_text(e) << '\n';
     if (!e.plan->max) out << "  wire    " << wire_text(e) << '\n';
-    out << "  bursts  " << burst_text(e) << '\n'
-        << "  sizes   " << e.description.sizes << '\n'
-        << "  tuples  " << tuples_text(e.description.tuples) << '\n'
-        << "  packet " << e.index << '\n';
+    out << "  bursts  " << burst_text(e) << '\n' << "  sizes   " << sizes_text(e) << '\n';
+    if (!e.stream->source.any()) out << "  tuples  " << tuples_text(e.description.tuples) << '\n';
+    out << "  packet " << e.index << '\n';
     const Annotation* last = nullptr;
     bool repeating = false;
     for (const Annotation& part : e.bytes) {
@@ -160,7 +174,7 @@ config::Node node_of(const Explained& e, const std::string& port) {
     out.push_back({"mean_l2_bytes", {}, to_node(fraction(e.plan->mean_l2_bytes))});
     out.push_back({"burst", {}, to_node(e.plan->burst)});
     out.push_back({"workers", {}, to_node(e.plan->workers)});
-    out.push_back({"sizes", {}, to_node(e.description.sizes)});
+    out.push_back({"sizes", {}, to_node(sizes_text(e))});
     out.push_back({"tuples", {}, to_node(e.description.tuples.most)});
     out.push_back({"tuples_exact", {}, to_node(e.description.tuples.exact)});
     out.push_back({"packet", {}, to_node(e.index)});
@@ -195,10 +209,11 @@ int ExplainCommand::explain() const {
         e.stream = &*stream;
         e.plan = &plan;
         e.link_bps = compiled.link_bps[plan.port];
-        e.description = packet::describe(stream->packet);
         e.index = index_;
         std::vector<std::uint8_t> frame(plan.packet->longest());
         frame.resize(plan.packet->write(index_, frame.data()));
+        e.description = stream->source.any() ? describe_frame(frame) : packet::describe(stream->packet);
+        e.bytes_with_fcs = frame.size() + fcs_bytes;
         e.bytes = annotate(e.description, frame);
         const std::string& port = compiled.model.ports[plan.port].name;
         if (json_) {

@@ -63,9 +63,11 @@ Compiled compile_offline(const CompileOptions& options) {
         for (traffic::Problem& problem : *problems) {
             told.push_back({options.file, 0, 0, std::move(problem.pointer), std::move(problem.text)});
         }
+        config::locate_in(options.file, options.sets, told);
         throw config::Error(std::move(told));
     }
     out.plan = std::move(std::get<0>(compiled));
+    for (const std::string& warning : out.plan->warnings) std::cerr << "warning: " << warning << '\n';
     return out;
 }
 

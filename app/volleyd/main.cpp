@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
 #include "dpdk/error.h"
+#include "traffic/source_check.h"
 #include "volleyd/options.h"
 
 // A map of the program: command line, configuration, then the daemon, whose members stand in the order of the
@@ -41,6 +42,8 @@ int run(const volley::app::CommandLine& line) {
         return 0;
     }
     if (line.check) {
+        const volley::config::Report report = volley::traffic::check_file(line.config, line.sets);
+        if (!report.valid()) throw volley::config::Error(report.problems);
         std::printf("%s: ok\n", line.config.c_str());
         return 0;
     }

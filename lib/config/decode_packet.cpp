@@ -2,6 +2,7 @@
 #include <array>
 
 #include "config/decode_header.h"
+#include "config/decode_source.h"
 #include "config/literal.h"
 #include "config/print.h"
 #include "config/tables.h"
@@ -180,51 +181,110 @@ Node encode_variables(const PacketModel& packet) {
     return {std::move(members), {}};
 }
 
-const std::array<Row<PacketModel>, 6> packet_rows{{
+/// A reader or writer of the model alone, for rows of packets.
+template <void (*decode)(Decoder&, const At&, PacketModel&)>
+void of_model(Decoder& decoder, const At& at, PacketDraft& out) {
+    decode(decoder, at, out.model);
+}
+template <Node (*encode)(const PacketModel&)>
+Node of_model(const PacketDraft& packet) {
+    return encode(packet.model);
+}
+
+const std::array<Row<PacketDraft>, 10> packet_rows{{
     {{"frame_size", "integer 64..9728, value with a program, or object", "null", "bytes with FCS",
       Effect::live,
       "frame size; null: as long as headers and raw bytes are; under 64 only with \"pad\": false"},
-     decode_frame_size,
-     encode_frame_size},
+     of_model<decode_frame_size>,
+     of_model<encode_frame_size>},
     {{"pad", "boolean", "true", "", Effect::live,
-      "zero-pad frames under 64 bytes with FCS, outside IP lengths"},
-     [](Decoder& d, const At& at, PacketModel& p) { d.read(at, p.pad); },
-     [](const PacketModel& p) { return to_node(p.pad); }},
+      "zero-pad frames under 64 bytes with FCS, outside IP lengths; false by itself with \"trafgen\""},
+     [](Decoder& d, const At& at, PacketDraft& p) {
+         d.read(at, p.model.pad);
+         p.pad_given = true;
+     },
+     [](const PacketDraft& p) { return to_node(p.model.pad); }},
     {{"payload", "object", "{\"fill\": \"0x00\"}", "", Effect::live,
       "what follows the headers up to the frame size"},
-     decode_payload,
-     encode_payload},
+     of_model<decode_payload>,
+     of_model<encode_payload>},
     {{"variables", "object", "{}", "", Effect::live,
       "named values that several fields follow, by the packet index"},
-     decode_variables,
-     encode_variables},
+     of_model<decode_variables>,
+     of_model<encode_variables>},
     {{"headers", "array of objects", "[]", "", Effect::live,
       "the header stack from the outside in, each {\"name\": {fields}}"},
-     decode_headers,
-     encode_headers},
+     of_model<decode_headers>,
+     of_model<encode_headers>},
     {{"flows", "integer from 1", "null", "", Effect::live,
       "the most different tuples that the programs make together"},
-     [](Decoder& d, const At& at, PacketModel& p) { d.integer(at, 1, UINT64_MAX, p.flows); },
-     [](const PacketModel& p) { return to_node(p.flows); }},
+     [](Decoder& d, const At& at, PacketDraft& p) { d.integer(at, 1, UINT64_MAX, p.model.flows); },
+     [](const PacketDraft& p) { return to_node(p.model.flows); }},
+    {{"pcap", "path or object", "null", "", Effect::live,
+      "the frames of a pcap or pcapng file, in their order"},
+     decode_pcap,
+     encode_pcap},
+    {{"trafgen", "path", "null", "", Effect::live, "the packets of a trafgen file, in turn"},
+     [](Decoder& d, const At& at, PacketDraft& p) { d.path(at, p.source.trafgen.emplace()); },
+     [](const PacketDraft& p) { return to_node(p.source.trafgen); }},
+    {{"packets", "array of objects", "null", "", Effect::live,
+      "several packets instead of one, each as this object is without \"pcap\", \"trafgen\" and \"packets\""},
+     decode_packets,
+     encode_packets},
+    {{"order", "\"sequence\" or \"random\"", "\"sequence\"", "", Effect::live,
+      "\"sequence\": the packets in turn, each counting its own sends; \"random\": a seeded draw each time"},
+     decode_order,
+     encode_order},
 }};
-const Table<PacketModel> packet_table{"streams[].packet", packet_rows};
+const Table<PacketDraft> table{"streams[].packet", packet_rows};
+
+// The keys of a header stack beside packets that come from elsewhere would say nothing.
+void check_forms(Decoder& decoder, const At& at, const PacketDraft& draft) {
+    const PacketSource& source = draft.source;
+    const int forms = (source.pcap ? 1 : 0) + (source.trafgen ? 1 : 0) + (source.packets.empty() ? 0 : 1);
+    if (forms > 1) {
+        decoder.wrong(at, "takes one of \"pcap\", \"trafgen\" and \"packets\"");
+        return;
+    }
+    PacketModel plain;
+    plain.pad = draft.model.pad;
+    if (!source.any()) return;
+    if (draft.model != plain) {
+        decoder.wrong(at,
+                      "frame_size, payload, variables, headers and flows say nothing beside \"pcap\", "
+                      "\"trafgen\" and \"packets\"; leave them out");
+    } else if (!source.packets.empty() && !draft.model.pad) {
+        decoder.wrong(at, "\"pad\" beside \"packets\" says nothing; give it to each packet");
+    }
+}
 
 }  // namespace
 
-void decode_packet(Decoder& decoder, const At& at, PacketModel& out) {
-    decode_object(decoder, at, packet_table, out);
+const Table<PacketDraft>& packet_table() {
+    return table;
 }
 
-Node encode_packet(const PacketModel& packet) {
-    return encode_object(packet_table, packet);
+void decode_packet(Decoder& decoder, const At& at, Stream& out) {
+    const std::size_t before = decoder.problem_count();
+    PacketDraft draft;
+    decode_object(decoder, at, table, draft);
+    if (decoder.problem_count() == before) check_forms(decoder, at, draft);
+    if (draft.source.trafgen && !draft.pad_given) draft.model.pad = false;
+    out.packet = std::move(draft.model);
+    out.source = std::move(draft.source);
+}
+
+Node encode_packet(const Stream& stream) {
+    return encode_object(table, PacketDraft{stream.packet, stream.source, true});
 }
 
 void append_packet_keys(std::vector<KeyInfo>& out) {
-    append_keys(packet_table, out);
+    append_keys(table, out);
     append_keys(size_table, out);
     append_keys(weighted_table, out);
     append_keys(payload_table, out);
     append_keys(seed_table, out);
+    append_source_keys(out);
     append_header_keys(out);
 }
 

@@ -100,8 +100,8 @@ const std::array<Row<Stream>, 18> stream_rows{{
      [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },
      [](const Stream& s) { return s.workers.empty() ? Node{} : to_node(s.workers); }},
     {{"packet", "object", "required", "", Effect::live, "what is sent"},
-     [](Decoder& d, const At& at, Stream& s) { decode_packet(d, at, s.packet); },
-     [](const Stream& s) { return encode_packet(s.packet); }},
+     [](Decoder& d, const At& at, Stream& s) { decode_packet(d, at, s); },
+     [](const Stream& s) { return encode_packet(s); }},
 }};
 
 }  // namespace

@@ -52,9 +52,8 @@ const std::vector<LaterKey>& later_keys() {
         {"streams[]", "expect", "null", "what a run must reach"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
         {"streams[].packet", "trafgen", "null", "packets from a trafgen file"},
-        {"streams[].packet", "pcap", "null", "packets from a capture file"},
-        {"streams[].packet", "packets", "null", "a sequence of packets"},
-        {"streams[].packet", "order", "\"sequence\"", "the order of a sequence of packets"},
+        {"streams[].packet.pcap", "timing", "\"rate\"", "recorded gaps"},
+        {"streams[].packet.pcap", "speed", "1.0", "recorded gaps"},
     };
     return keys;
 }

@@ -52,6 +52,24 @@ Model parse(std::string_view text, std::string_view file_name, const ParseOption
     return model;
 }
 
+void locate_in(const std::string& path, const std::vector<std::string>& sets,
+               std::vector<Problem>& problems) {
+    Problems ignored;
+    std::optional<Node> root;
+    try {
+        root = read_json(read_file(path), path, true, ignored);
+    } catch (const FileError&) {
+        return;
+    }
+    if (!root) return;
+    for (const std::string& set : sets) apply_edit(*root, set, ignored);
+    for (Problem& problem : problems) {
+        const Mark mark = locate(*root, problem.pointer);
+        problem.line = mark.line;
+        problem.column = mark.column;
+    }
+}
+
 std::string dump_config(const Model& model, unsigned indent) {
     return write_json(encode_model(model), indent);
 }

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "packet/model.h"
+#include "packet/rotation.h"
 
 namespace volley::config {
 
@@ -106,6 +107,28 @@ struct Bursts {
 
 enum class Departure : std::uint8_t { constant, poisson, jitter };
 
+enum class Timing : std::uint8_t { rate, recorded };
+
+struct PcapSource {
+    std::string file;
+    Timing timing = Timing::rate;
+    double speed = 1.0;      ///< recorded: 2 is twice as fast
+    std::uint64_t loop = 1;  ///< times that the file is sent; 0: without end
+    bool pad = false;        ///< fill up what was captured in part
+    std::vector<packet::LayerField> rewrite;
+    bool operator==(const PcapSource&) const = default;
+};
+
+/// Packets that do not come from one header stack. At most one of the forms; none: Stream::packet.
+struct PacketSource {
+    std::optional<std::string> trafgen;  ///< file
+    std::optional<PcapSource> pcap;
+    std::vector<packet::PacketModel> packets;
+    packet::Order order = packet::Order::sequence;
+    bool operator==(const PacketSource&) const = default;
+    [[nodiscard]] bool any() const { return trafgen || pcap || !packets.empty(); }
+};
+
 struct Stream {
     std::string name;
     std::string port;
@@ -129,7 +152,8 @@ struct Stream {
     Duration jitter{0};                  ///< departure jitter: each burst leaves up to this later
     bool hardware_pacing = false;        ///< the NIC's limiter holds its queues, not the schedule
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
-    packet::PacketModel packet;
+    packet::PacketModel packet;          ///< with a source: its `pad` alone counts
+    PacketSource source;
     std::string pointer;  ///< "/streams/0"
     bool operator==(const Stream&) const = default;
 };

@@ -45,8 +45,8 @@ void append_process_keys(std::vector<KeyInfo>& out);
 void append_service_keys(std::vector<KeyInfo>& out);
 
 /// streams[].packet.
-void decode_packet(Decoder& decoder, const At& at, packet::PacketModel& out);
-Node encode_packet(const packet::PacketModel& packet);
+void decode_packet(Decoder& decoder, const At& at, Stream& out);
+Node encode_packet(const Stream& stream);
 
 /// The whole file as a tree, with every default filled in.
 Node encode_model(const Model& model);

@@ -15,6 +15,7 @@
 #include "config/literal.h"
 #include "config/print.h"
 #include "config/wire_rate.h"
+#include "packet/rotation.h"
 #include "packet/template.h"
 
 namespace volley::config {
@@ -64,6 +65,7 @@ class Checker {
     void build(const Stream& stream, const Port& port, std::vector<Built>& out) {
         const std::string place = stream.pointer + "/packet";
         if (at_pointer(root_, place) == nullptr || decoder_.any_wrong_below(place)) return;
+        if (stream.source.any()) return build_packets(stream, port, out);
         auto result = packet::build(stream.packet, port.mac);
         if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
             for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
@@ -72,6 +74,23 @@ class Checker {
         const auto& packet = *std::get<std::unique_ptr<const packet::PacketTemplate>>(result);
         check_size(stream, port, packet.longest() + fcs_bytes);
         if (stream.enabled) out.push_back({&stream, packet.mean_l2_bytes()});
+    }
+
+    // Files are read by those who send them, or check them whole: traffic::check_file.
+    void build_packets(const Stream& stream, const Port& port, std::vector<Built>& out) {
+        std::vector<std::unique_ptr<const packet::PacketTemplate>> built;
+        for (std::size_t i = 0; i < stream.source.packets.size(); ++i) {
+            const std::string place = stream.pointer + "/packet/packets/" + std::to_string(i);
+            auto result = packet::build(stream.source.packets[i], port.mac);
+            if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
+                for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
+                continue;
+            }
+            built.push_back(std::move(std::get<0>(result)));
+        }
+        if (built.empty() || built.size() != stream.source.packets.size() || !stream.enabled) return;
+        const auto rotation = packet::rotate(std::move(built), stream.source.order, packet::Counting::own);
+        out.push_back({&stream, rotation->mean_l2_bytes()});
     }
 
     void check_size(const Stream& stream, const Port& port, std::uint32_t longest) {

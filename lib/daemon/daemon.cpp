@@ -19,6 +19,7 @@
 #include "telemetry/file_sink.h"
 #include "traffic/compile.h"
 #include "traffic/pace.h"
+#include "traffic/source.h"
 
 namespace volley::daemon {
 namespace {
@@ -108,10 +109,10 @@ std::vector<Road::Longest> longest_frames(const config::Model& model) {
     for (const config::Stream& stream : model.streams) {
         const auto port = std::find_if(model.ports.begin(), model.ports.end(),
                                        [&](const config::Port& p) { return p.name == stream.port; });
-        const auto built = packet::build(stream.packet);
+        const auto built = traffic::build_source(stream, std::nullopt);
         if (port == model.ports.end() || built.index() != 0) continue;  // config has refused it already
         Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.begin())];
-        const std::uint32_t length = std::get<0>(built)->longest();
+        const std::uint32_t length = std::get<0>(built).packet->longest();
         if (length > longest.length || longest.stream.empty()) longest = {std::max(length, 60U), stream.name};
     }
     return out;
@@ -213,6 +214,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
         throw config::Error(std::move(out));
     }
     auto plan = std::move(std::get<0>(result));
+    for (const std::string& warning : plan->warnings) spdlog::warn("{}", warning);
     for (const traffic::StreamPlan& stream : plan->streams) {
         if (stream.packet->longest() > road_.data_room(stream.port)) {
             throw config::Error(

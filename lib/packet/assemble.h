@@ -6,6 +6,7 @@
 #include "packet/columns.h"
 #include "packet/layout.h"
 #include "packet/plan.h"
+#include "packet/rotation_plan.h"
 #include "packet/sizes.h"
 
 namespace volley::packet {
@@ -26,7 +27,8 @@ struct Assembly {
     std::vector<RandomPayload> payload;
     std::vector<ChecksumWrite> checksums;
     std::vector<SumTarget> targets;
-    std::vector<std::uint16_t> lengths;     ///< by entry of the tables that depend on the size
+    std::vector<std::uint16_t> lengths;  ///< by entry of the tables that depend on the size
+    std::unique_ptr<const Rotation> rotation;
     std::vector<std::uint16_t> size_order;  ///< variant of each such entry; empty: entry v is variant v
 };
 

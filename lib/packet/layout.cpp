@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "packet/bits.h"
+#include "packet/checksum.h"
 #include "packet/defaults.h"
 #include "packet/stacking.h"
 
@@ -176,12 +177,13 @@ void Builder::apply_given(std::size_t h) {
     }
     for (std::size_t p = 0; p < header.programs.size(); ++p) {
         const auto& patch = header.programs[p];
-        if (patch.width == 0 || patch.width > 16 || patch.offset + patch.width > header.raw.size()) {
+        if (patch.width == 0 || patch.width > 16 || patch.offset + patch.width > header.raw.size() ||
+            patch.first_bit + bits_of(patch) > patch.width * 8U) {
             refuse(pointer(h), "a program at byte " + std::to_string(patch.offset) + " reaches beyond the " +
                                    std::to_string(header.raw.size()) + " raw bytes");
             continue;
         }
-        add_part(h, (out_.layers[h].offset + patch.offset) * std::size_t{8}, patch.width * 8U,
+        add_part(h, (out_.layers[h].offset + patch.offset) * std::size_t{8} + patch.first_bit, bits_of(patch),
                  resolver_.raw_program(h, p), pointer(h));
     }
 }
@@ -317,7 +319,11 @@ void Builder::add_raw(std::size_t h) {
             sum.covered.push_back({wanted.ip + 8U, wanted.ip + 40U});
         if (wanted.pseudo != RawChecksum::Pseudo::none) {
             sum.constant = std::uint32_t{wanted.protocol} << 8;
-            sum.length_from = wanted.from;
+            if (wanted.to) {
+                sum.constant += swap_bytes(static_cast<std::uint16_t>(*wanted.to - wanted.from));
+            } else {
+                sum.length_from = wanted.from;
+            }
             sum.zero_is_ffff = wanted.protocol == ip_protocol(udp);
         }
         out_.checksums.push_back(std::move(sum));

@@ -47,7 +47,22 @@ struct RawProgram {
     std::uint16_t offset = 0;  ///< first byte, counted from the header's first
     std::uint8_t width = 1;    ///< bytes, 1 to 16, big-endian
     Program program;
+    std::uint8_t first_bit = 0;  ///< of these bytes, most significant first
+    std::uint8_t bits = 0;       ///< how many; 0: all of `width`
     bool operator==(const RawProgram&) const = default;
+};
+
+constexpr unsigned bits_of(const RawProgram& program) {
+    return program.bits != 0 ? program.bits : program.width * 8U;
+}
+
+/// A program on a named field of a layer, such as "ipv4.2" and src, of packets that are not built from
+/// headers.
+struct LayerField {
+    std::string layer;
+    const FieldInfo* field = nullptr;
+    Program program;
+    bool operator==(const LayerField&) const = default;
 };
 
 /// An RFC 1071 checksum computed into two bytes of a raw header, for imported packets.

@@ -7,6 +7,7 @@
 
 namespace volley::packet {
 
+struct Rotation;
 struct Sequence;
 
 // What stamping executes: plain structs and pointers into storage that the template owns. The stamping code
@@ -139,6 +140,7 @@ struct Plan {
     const Column* columns = nullptr;
     const WidePart* wide_parts = nullptr;
     const SumTarget* targets = nullptr;
+    const Rotation* rotation = nullptr;  ///< if not null, instead of all else but fixed_length
 };
 
 /// The code that executes a plan, for one instruction set.

@@ -121,9 +121,10 @@ void Resolver::add_fields() {
         }
         first_program_.push_back(nodes_.size());
         for (const auto& patch : header.programs) {
-            const std::string name = names[h] + "." + std::to_string(patch.offset);
+            std::string name = names[h] + "." + std::to_string(patch.offset);
+            if (patch.first_bit != 0) name += "." + std::to_string(patch.first_bit);
             by_name_.emplace(name, nodes_.size());
-            nodes_.push_back({&patch.program, at, name, FieldType::number, patch.width * 8U, false, {}});
+            nodes_.push_back({&patch.program, at, name, FieldType::number, bits_of(patch), false, {}});
         }
     }
 }

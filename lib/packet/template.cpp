@@ -32,8 +32,8 @@ std::uint32_t next_content_id() {
 PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean)
     : assembly_(std::move(assembly)),
       image_(assembly_->image),
-      stamp_(executor().stamp),
-      lengths_(executor().lengths),
+      stamp_(assembly_->rotation ? stamp_rotation : executor().stamp),
+      lengths_(assembly_->rotation ? lengths_of_rotation : executor().lengths),
       mean_(mean),
       content_id_(next_content_id()),
       fixed_length_(assembly_->plan.fixed_length),

@@ -72,6 +72,7 @@ class Compilation {
     std::vector<std::vector<Rational>> rates_;  ///< of each: pps of steps, or of a ramp's ends
     std::unordered_map<std::string_view, const StreamPlan*> before_;
     std::unordered_map<std::string_view, const config::Stream*> models_before_;
+    std::unordered_map<std::string_view, std::uint64_t> source_packets_;  ///< of captures, by stream
     std::vector<Problem> problems_;
 };
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "traffic/compilation.h"
+#include "traffic/source.h"
 
 namespace volley::traffic {
 
@@ -109,7 +110,9 @@ std::shared_ptr<const packet::PacketTemplate> Compilation::unchanged_packet(
     const StreamPlan* was = before(from.name);
     const auto model = models_before_.find(from.name);
     if (was == nullptr || model == models_before_.end()) return nullptr;
-    const bool same = model->second->port == from.port && model->second->packet == from.packet;
+    const bool file = from.source.pcap || from.source.trafgen;  // which may have changed
+    const bool same = !file && model->second->port == from.port && model->second->packet == from.packet &&
+                      model->second->source == from.source;
     return same ? was->packet : nullptr;
 }
 
@@ -121,7 +124,7 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
         stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
         return;
     }
-    auto built = packet::build(from.packet, mac);
+    auto built = build_source(from, mac);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& found : *problems) {
             problem(from.pointer + "/packet" + found.pointer, std::move(found.text));
@@ -129,7 +132,12 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
         stream.mean_l2_bytes = {0, 1};
         return;
     }
-    stream.packet = std::move(std::get<0>(built));
+    auto& source = std::get<Source>(built);
+    const std::string reason = too_long(model_.ports[stream.port], *source.packet);
+    if (!reason.empty()) problem(from.pointer + "/packet", reason);
+    for (std::string& warning : source.warnings) plan_->warnings.push_back(std::move(warning));
+    source_packets_.emplace(from.name, source.packets);
+    stream.packet = std::move(source.packet);
     stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
 }
 

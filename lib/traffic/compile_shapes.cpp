@@ -72,6 +72,9 @@ void Compilation::set_counts() {
         const config::Stream& from = *from_[i];
         StreamPlan& stream = plan_->streams[i];
         stream.count = from.count.value_or(endless);
+        if (from.source.pcap && from.source.pcap->loop != 0) {
+            stream.count = std::min(stream.count, source_packets_[from.name] * from.source.pcap->loop);
+        }
         if (from.bytes) stream.count = std::min(stream.count, packets_within(*stream.packet, *from.bytes));
         if (from.count == 0U) {
             problem(from.pointer + "/count",

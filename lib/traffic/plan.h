@@ -56,6 +56,7 @@ struct Plan {
     std::uint64_t tsc_hz = 0;
     Tsc end = ~Tsc{0};  ///< no burst falls due at or after this tick (run.duration)
     std::vector<StreamPlan> streams;
+    std::vector<std::string> warnings;  ///< what was found while compiling, for the log
     std::vector<std::vector<std::unique_ptr<LaneSchedule>>> lanes;  ///< [port][worker of that port]
 };
 

@@ -139,6 +139,9 @@ TEST(Decode, later_keys_are_refused_unless_they_ask_for_nothing) {
                 return R"({"version": 1, "ports": [{"name": "a", "device": "net_null0", "tx": {"lcores": [2])" +
                        member + "}}]}";
             }
+            if (key.object == "streams[].packet.pcap") {
+                return small_file("", R"(, "rate": "1pps")", R"("pcap": {"file": "x")" + member + "}");
+            }
             EXPECT_EQ(key.object, "streams[].packet");
             return small_file("", R"(, "rate": "1pps")",
                               R"("frame_size": 64, "headers": [{"eth": {}}])" + member);

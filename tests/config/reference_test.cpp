@@ -122,6 +122,7 @@ const nlohmann::json& properties_of(const nlohmann::json& schema, const std::str
         {"streams[].bursts", "bursts"},
         {"streams[].departure", "departure"},
         {"streams[].packet", "packet"},
+        {"streams[].packet.pcap", "pcap"},
         {"streams[].packet.frame_size", "frame_size"},
         {"streams[].packet.frame_size.weighted[]", "weighted_size"},
         {"streams[].packet.payload", "payload"},

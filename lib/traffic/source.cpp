@@ -1,0 +1,208 @@
+#include "traffic/source.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/units.h"
+#include "import/capture.h"
+#include "import/rewrite.h"
+#include "packet/plan.h"
+#include "packet/rotation.h"
+#include "packet/rotation_plan.h"
+
+namespace volley::traffic {
+namespace {
+
+using Problems = std::vector<packet::Problem>;
+using Templates = std::vector<std::unique_ptr<const packet::PacketTemplate>>;
+
+constexpr std::uint32_t shortest = 60;           // bytes without FCS that Ethernet pads to
+constexpr std::uint32_t ethernet_overhead = 18;  // header and FCS, which an MTU does not count
+constexpr std::uint32_t tag_bytes = 4;
+
+/// Outer VLAN tags of a frame.
+std::uint32_t tags_of(std::span<const std::uint8_t> frame) {
+    std::uint32_t tags = 0;
+    for (std::size_t at = 12; at + 1 < frame.size(); at += tag_bytes) {
+        const unsigned type = frame[at] * 256U + frame[at + 1];
+        if (type != 0x8100 && type != 0x88a8 && type != 0x9100) break;
+        ++tags;
+    }
+    return tags;
+}
+
+/// The longest frame of each member, or of the template itself.
+std::vector<std::span<const std::uint8_t>> members_of(const packet::PacketTemplate& packet) {
+    const packet::Rotation* rotation = packet.plan().rotation;
+    if (rotation == nullptr) return {packet.image()};
+    std::vector<std::span<const std::uint8_t>> members;
+    for (const auto& member : rotation->members) members.emplace_back(member.bytes, member.length);
+    return members;
+}
+
+/// Builds the models of one stream; problems get `place(i)` before their pointers.
+template <class Place>
+Templates build_all(const std::vector<packet::PacketModel>& models, std::optional<packet::Value> mac,
+                    Place&& place, Problems& problems) {
+    Templates built;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        auto result = packet::build(models[i], mac);
+        if (auto* found = std::get_if<Problems>(&result)) {
+            for (packet::Problem& problem : *found) {
+                problems.push_back({place(i) + problem.pointer, std::move(problem.text)});
+            }
+        } else {
+            built.push_back(std::move(std::get<0>(result)));
+        }
+    }
+    return built;
+}
+
+std::unique_ptr<const packet::PacketTemplate> one_or_rotation(Templates members, packet::Order order,
+                                                              packet::Counting counting) {
+    if (members.size() == 1) return std::move(members.front());
+    return packet::rotate(std::move(members), order, counting);
+}
+
+std::variant<Source, Problems> build_packets(const config::Stream& stream, std::optional<packet::Value> mac) {
+    Problems problems;
+    Templates built = build_all(
+        stream.source.packets, mac, [](std::size_t i) { return "/packets/" + std::to_string(i); }, problems);
+    if (!problems.empty()) return problems;
+    Source source;
+    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own);
+    return source;
+}
+
+class PcapBuilder {
+  public:
+    explicit PcapBuilder(const config::Stream& stream) : stream_(stream), pcap_(*stream.source.pcap) {}
+
+    std::variant<Source, Problems> run() {
+        imports::Capture capture;
+        try {
+            capture = imports::read_capture(pcap_.file, {pcap_.pad});
+        } catch (const imports::Error& error) {
+            return Problems{{"/pcap", error.what()}};
+        }
+        check(capture);
+        if (!problems_.empty()) return std::move(problems_);
+        note(capture);
+        imports::all_literal(pcap_.rewrite) ? build_constant(capture) : build_varying(capture);
+        if (!problems_.empty()) return std::move(problems_);
+        return std::move(source_);
+    }
+
+  private:
+    void problem(std::string text) { problems_.push_back({"/pcap", std::move(text)}); }
+
+    void check(const imports::Capture& capture) {
+        if (capture.frames.empty()) problem(pcap_.file + ": holds no packet");
+        for (std::size_t i = 0; i < capture.frames.size(); ++i) {
+            const imports::Capture::Frame& frame = capture.frames[i];
+            if (frame.length <= packet::max_frame) continue;
+            problem(pcap_.file + ": at byte " + std::to_string(frame.place) + ", packet " +
+                    std::to_string(i + 1) + ": a frame of " + std::to_string(frame.length) +
+                    " bytes; the most is " + std::to_string(packet::max_frame) + " without FCS");
+            return;
+        }
+    }
+
+    void note(const imports::Capture& capture) {
+        source_.packets = capture.frames.size();
+        if (capture.padded != 0) {
+            source_.warnings.push_back(pcap_.file + ": " + std::to_string(capture.padded) +
+                                       " frames were captured in part and are filled up with zeros");
+        }
+        if (pcap_.timing != config::Timing::recorded) return;
+        for (const auto& frame : capture.frames) source_.times_ns.push_back(frame.time_ns);
+    }
+
+    void check_found(const imports::Capture& capture, const std::vector<std::uint64_t>& found) {
+        for (std::size_t r = 0; r < found.size(); ++r) {
+            if (found[r] != 0) continue;
+            const packet::LayerField& rewrite = pcap_.rewrite[r];
+            const std::string name = rewrite.layer + "." + std::string(rewrite.field->name);
+            problems_.push_back({"/pcap/rewrite/" + name, pcap_.file + ": no packet has a field " + name +
+                                                              "; the first one has " +
+                                                              imports::layers_of(capture)});
+        }
+    }
+
+    void build_constant(imports::Capture& capture) {
+        if (!pcap_.rewrite.empty()) check_found(capture, imports::rewrite(capture, pcap_.rewrite));
+        if (!problems_.empty()) return;
+        packet::FrameStore store;
+        const bool pads =
+            stream_.packet.pad && std::any_of(capture.frames.begin(), capture.frames.end(),
+                                              [](const auto& f) { return f.length < shortest; });
+        if (!pads) store.bytes = std::move(capture.bytes);
+        for (std::size_t i = 0; i < capture.frames.size(); ++i) {
+            const auto& frame = capture.frames[i];
+            store.offsets.push_back(pads ? store.bytes.size() : frame.begin);
+            store.lengths.push_back(static_cast<std::uint16_t>(frame.length));
+            if (!pads) continue;
+            const auto bytes = capture.frame(i);
+            store.bytes.insert(store.bytes.end(), bytes.begin(), bytes.end());
+            if (frame.length < shortest) {
+                store.bytes.resize(store.offsets.back() + shortest);
+                store.lengths.back() = shortest;
+            }
+        }
+        source_.packet = packet::rotate(std::move(store), stream_.source.order);
+    }
+
+    void build_varying(const imports::Capture& capture) {
+        std::vector<std::uint64_t> found(pcap_.rewrite.size());
+        std::vector<packet::PacketModel> models;
+        for (std::size_t i = 0; i < capture.frames.size(); ++i) {
+            models.push_back(imports::model_of(capture.frame(i), pcap_.rewrite, found));
+            models.back().pad = stream_.packet.pad;
+        }
+        check_found(capture, found);
+        if (!problems_.empty()) return;
+        Templates built = build_all(
+            models, std::nullopt, [](std::size_t) { return std::string("/pcap"); }, problems_);
+        if (!problems_.empty()) return;
+        source_.packet = one_or_rotation(std::move(built), stream_.source.order, packet::Counting::stream);
+    }
+
+    const config::Stream& stream_;
+    const config::PcapSource& pcap_;
+    Source source_;
+    Problems problems_;
+};
+
+}  // namespace
+
+std::variant<Source, Problems> build_source(const config::Stream& stream,
+                                            std::optional<packet::Value> port_mac) {
+    if (stream.source.pcap) return PcapBuilder(stream).run();
+    if (!stream.source.packets.empty()) return build_packets(stream, port_mac);
+    auto built = packet::build(stream.packet, port_mac);
+    if (auto* problems = std::get_if<Problems>(&built)) return std::move(*problems);
+    Source source;
+    source.packet = std::move(std::get<0>(built));
+    return source;
+}
+
+std::string too_long(const config::Port& port, const packet::PacketTemplate& packet) {
+    const std::uint32_t longest = packet.longest() + fcs_bytes;
+    if (port.tx && port.tx->max_frame && longest > *port.tx->max_frame) {
+        return "frames of " + std::to_string(longest) + " bytes are longer than tx.max_frame " +
+               std::to_string(*port.tx->max_frame) + " of port \"" + port.name + "\"";
+    }
+    if (!port.mtu) return {};
+    for (const auto& member : members_of(packet)) {
+        const std::uint32_t length = static_cast<std::uint32_t>(member.size()) + fcs_bytes;
+        const std::uint32_t most = *port.mtu + ethernet_overhead + tag_bytes * tags_of(member);
+        if (length <= most) continue;
+        return "frames of " + std::to_string(length) + " bytes do not fit the mtu " +
+               std::to_string(*port.mtu) + " of port \"" + port.name + "\", which takes " +
+               std::to_string(most) + " with header, tags and FCS";
+    }
+    return {};
+}
+
+}  // namespace volley::traffic

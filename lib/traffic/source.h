@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "config/model.h"
+#include "packet/template.h"
+
+namespace volley::traffic {
+
+/// The packets of a stream, wherever they come from.
+struct Source {
+    std::unique_ptr<const packet::PacketTemplate> packet;
+    std::uint64_t packets = 0;            ///< of a capture: how many the file holds; 0 otherwise
+    std::vector<std::uint64_t> times_ns;  ///< of a capture with recorded timing: when each was captured
+    std::vector<std::string> warnings;    ///< for the operator's log
+};
+
+/// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
+/// Problems come with pointers below the stream's packet and name file, place and reason.
+std::variant<Source, std::vector<packet::Problem>> build_source(const config::Stream& stream,
+                                                                std::optional<packet::Value> port_mac);
+
+/// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
+/// neither header nor outer tags) or tx.max_frame. Empty when it can.
+std::string too_long(const config::Port& port, const packet::PacketTemplate& packet);
+
+}  // namespace volley::traffic

@@ -1,0 +1,42 @@
+#include "traffic/source_check.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "config/load.h"
+#include "traffic/source.h"
+
+namespace volley::traffic {
+namespace {
+
+void check_stream(const config::Model& model, const config::Stream& stream, config::Report& report) {
+    const std::string place = stream.pointer + "/packet";
+    auto built = build_source(stream, std::nullopt);
+    if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
+        for (packet::Problem& problem : *problems) {
+            report.problems.push_back({report.file, 0, 0, place + problem.pointer, std::move(problem.text)});
+        }
+        return;
+    }
+    const auto port = std::find_if(model.ports.begin(), model.ports.end(),
+                                   [&](const config::Port& p) { return p.name == stream.port; });
+    if (port == model.ports.end()) return;  // refused before
+    std::string reason = too_long(*port, *std::get<Source>(built).packet);
+    if (!reason.empty()) report.problems.push_back({report.file, 0, 0, place, std::move(reason)});
+}
+
+}  // namespace
+
+config::Report check_file(const std::string& path, const std::vector<std::string>& sets) {
+    config::Report report = config::check_file(path, sets);
+    if (!report.valid()) return report;
+    const config::Model model = config::load(path, sets);
+    for (const config::Stream& stream : model.streams) {
+        if (stream.source.any()) check_stream(model, stream, report);
+    }
+    config::locate_in(path, sets, report.problems);
+    return report;
+}
+
+}  // namespace volley::traffic

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Packets from files and in sequence, as volleyctl renders and checks them. usage: sources_test.py SOURCE_DIR VOLLEYCTL"""
+import struct
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from ctl import Folder, config, fields, frames, run
+
+
+def pcap(*packets):
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"".join(
+        struct.pack("<IIII", 1, 0, len(packet), length or len(packet)) + packet for packet, length in packets)
+
+
+def stream(packet, **keys):
+    return {"name": "s", "port": "east", "rate": "1Mpps", "packet": packet, **keys}
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder(self)
+
+    def test_a_capture_is_sent_byte_for_byte_and_loops_linearly(self):
+        packets = [bytes([length]) * length for length in (61, 63, 81, 60)]
+        self.folder.write("in.pcap", pcap(*((packet, 0) for packet in packets)))
+        for loop in (1, 2, 3):
+            out, told = self.folder.render(config([stream({"pcap": {"file": "in.pcap", "loop": loop}})], lcores=(3, 4, 5)))
+            self.assertEqual(told["packets"], 4 * loop)
+            self.assertEqual([bytes_ for _, bytes_ in frames(out)], packets * loop)
+        out, told = self.folder.render(config([stream({"pcap": {"file": "in.pcap", "loop": 0}})]), 10)
+        self.assertEqual([bytes_ for _, bytes_ in frames(out)], (packets * 3)[:10])
+
+    def test_short_frames_are_padded_unless_told_otherwise(self):
+        self.folder.write("in.pcap", pcap((b"\x02" * 14, 0), (b"\x02" * 100, 0)))
+        out, _ = self.folder.render(config([stream({"pcap": "in.pcap"})]))
+        self.assertEqual([frame for _, frame in frames(out)], [b"\x02" * 14 + bytes(46), b"\x02" * 100])
+        out, _ = self.folder.render(config([stream({"pcap": "in.pcap", "pad": False})]))
+        self.assertEqual([len(frame) for _, frame in frames(out)], [14, 100])
+
+    def test_what_is_wrong_with_a_file_is_told_by_the_check_with_place_and_reason(self):
+        self.folder.write("cut.pcap", pcap((bytes(60), 0), (bytes(64), 93)))
+        self.folder.write("long.pcap", pcap((bytes(60), 0), (b"\x08" * 1515, 0)))
+        self.folder.write("fits.pcap", pcap((b"\x02" * 12 + b"\x81\x00\x00\x01" + b"\x08" * 1502, 0)))
+        for packet, text in (({"pcap": "cut.pcap"}, "cut.pcap: at byte 100, packet 2: holds only 64 of the frame's 93 bytes"),
+                             ({"pcap": "nowhere.pcap"}, "nowhere.pcap: No such file"),
+                             ({"pcap": "long.pcap"}, "frames of 1519 bytes do not fit the mtu 1500"),
+                             ({"pcap": {"file": "fits.pcap", "rewrite": {"ipv4.src": "10.0.0.1"}}}, "no packet has a field ipv4.src")):
+            path = self.folder.write("c.json", config([stream(packet)], port={"mtu": 1500, "oversubscribe": True}))
+            for got in (run("config", "check", path), run("render", path, "-o", "/dev/null")):
+                self.assertEqual(got.returncode, 65, text)
+                self.assertIn("c.json:1:", got.stderr)
+                self.assertIn(text, got.stderr)
+        for packet in ({"pcap": "fits.pcap"}, {"pcap": {"file": "cut.pcap", "pad": True}}):
+            path = self.folder.write("c.json", config([stream(packet)], port={"mtu": 1500, "oversubscribe": True}))
+            self.assertEqual(run("config", "check", path).returncode, 0)
+        self.assertIn("1 frames were captured in part", run("render", path, "-o", "/dev/null").stderr)
+
+    def test_rewrites_give_right_checksums_and_count_the_packets_of_the_stream(self):
+        made, _ = self.folder.render(config([stream({"packets": [
+            {"headers": [{"eth": {}}, {"vlan": {}}, {"ipv4": {}}, {"tcp": {}}, {"raw": {"text": "odd"}}]},
+            {"headers": [{"eth": {}}, {"ipv4": {}}, {"udp": {}}, {"raw": {"text": "x"}}]}]}, count=2)]))
+        made.rename(self.folder.path / "in.pcap")
+        rewrite = {"ipv4.src": {"increment": {"from": "10.9.0.0", "to": "10.9.0.255"}}, "vlan.id": 681, "udp.dst": 4053}
+        out, _ = self.folder.render(config([stream({"pcap": {"file": "in.pcap", "loop": 300, "rewrite": rewrite}})]))
+        rows = fields(out, "ip.src", "vlan.id", "udp.dstport")
+        self.assertEqual(rows, [(f"10.9.0.{i % 256}", "681" if i % 2 == 0 else "", "" if i % 2 == 0 else "4053") for i in range(600)])
+        literal = {"ipv4.dst": "10.1.2.3", "tcp.dst": 443}
+        out, _ = self.folder.render(config([stream({"pcap": {"file": "in.pcap", "rewrite": literal}})]))
+        self.assertEqual(fields(out, "ip.dst", "tcp.dstport"), [("10.1.2.3", "443"), ("10.1.2.3", "")])
+
+    def test_packets_go_in_turn_and_count_their_own_sends(self):
+        packets = [{"headers": [{"eth": {}}, {"ipv4": {}}, {"udp": {"dst": 2040 + k, "src": {"increment": {"from": 1, "to": 9}}}}]}
+                   for k in range(10)]
+        for workers in (1, 3):
+            out, _ = self.folder.render(config([stream({"packets": packets})], lcores=range(3, 3 + workers)), 200)
+            rows = [tuple(map(int, row)) for row in fields(out, "udp.dstport", "udp.srcport")]
+            self.assertEqual(rows, [(2040 + i % 10, i // 10 % 9 + 1) for i in range(200)])
+        out, _ = self.folder.render(config([stream({"packets": packets, "order": "random"})]), 2000)
+        seen = [row for row, in fields(out, "udp.dstport")]
+        self.assertTrue(all(140 < seen.count(str(2040 + k)) < 260 for k in range(10)))
+
+    def test_explain_shows_a_captured_frame_by_its_own_headers(self):
+        made, _ = self.folder.render(config([stream({"headers": [{"eth": {}}, {"ipv4": {"dst": "10.7.7.7"}}, {"udp": {}}]}, count=1)]))
+        made.rename(self.folder.path / "in.pcap")
+        got = run("explain", self.folder.write("c.json", config([stream({"pcap": "in.pcap"})])))
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertIn("1 packets in turn, 64 to 64", got.stdout)
+        self.assertRegex(got.stdout, r"ipv4 dst +10\.7\.7\.7")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
