@@ -75,11 +75,17 @@ class Renderer {
 };
 
 /// Nothing bounds what some stream sends.
-bool endless(const traffic::Plan& plan) {
-    if (plan.end != ~Tsc{0}) return false;
-    return std::any_of(plan.streams.begin(), plan.streams.end(), [](const traffic::StreamPlan& stream) {
-        return stream.count == traffic::endless && stream.duration.ns == 0;
-    });
+bool endless(const Compiled& compiled) {
+    if (compiled.plan->end != ~Tsc{0}) return false;
+    const auto& models = compiled.model.streams;
+    return std::any_of(
+        compiled.plan->streams.begin(), compiled.plan->streams.end(), [&](const traffic::StreamPlan& stream) {
+            const auto model = std::find_if(models.begin(), models.end(),
+                                            [&](const config::Stream& s) { return s.name == stream.name; });
+            const bool groups = model != models.end() && model->bursts && model->bursts->count;
+            const bool bounded = stream.count != traffic::endless || stream.duration.ns != 0 || groups;
+            return !bounded || stream.loops == 0;
+        });
 }
 
 }  // namespace
@@ -100,7 +106,7 @@ int RenderCommand::run() const {
 
 int RenderCommand::render() const {
     const Compiled compiled = compile_offline(compile_);
-    if (!packets_ && endless(*compiled.plan)) {
+    if (!packets_ && endless(compiled)) {
         throw UsageError("the run has no end: say how many packets to write, such as -n 1000");
     }
     const auto known_port = [&](const config::Port& port) { return port.name == port_; };
