@@ -132,9 +132,14 @@ Daemon::Daemon(Options options, config::Model model)
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
     launch_stats();
-    steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
-    publish_configuration();
-    rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);
+    try {
+        steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
+        publish_configuration();
+        rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);
+    } catch (...) {
+        stop_stats();  // its lcore works with what goes now
+        throw;
+    }
 }
 
 Daemon::~Daemon() {

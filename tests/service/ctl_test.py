@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from volley import PATIENCE, Volleyd, configuration
+from volley import PATIENCE, Volleyd, configuration, main
 
 SOURCE, VOLLEYD, VOLLEYCTL = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 VERBS = ["run", "status", "ports", "streams", "xstats", "start", "stop", "pause", "resume", "rate", "clear", "reload", "log-level", "watch",
@@ -150,4 +150,4 @@ class Ctl(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

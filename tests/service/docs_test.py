@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from volley import Volleyd, configuration, stream
+from volley import Volleyd, configuration, main, stream
 
 SOURCE, VOLLEYD, VOLLEYCTL = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 WITHOUT_SUCCESS = re.compile(r'"error"')
@@ -57,4 +57,4 @@ class Docs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

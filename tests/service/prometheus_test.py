@@ -13,7 +13,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from volley import PATIENCE, Volleyd, configuration
+from volley import PATIENCE, Volleyd, configuration, main
 
 SOURCE, VOLLEYD = pathlib.Path(sys.argv[1]), sys.argv[2]
 RULES = SOURCE / "conf/prometheus/volley.rules.yml"
@@ -102,4 +102,4 @@ class Prometheus(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -4,7 +4,7 @@ import json
 import sys
 import unittest
 
-from volley import Volleyd, configuration
+from volley import Volleyd, configuration, main
 
 VOLLEYD = sys.argv[1]
 
@@ -215,4 +215,4 @@ class Steering(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from volley import Volleyd, configuration, stream
+from volley import Volleyd, configuration, main, stream
 
 VOLLEYD = sys.argv[1]
 
@@ -57,4 +57,4 @@ class RteTelemetry(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -15,7 +15,7 @@ import threading
 import time
 import unittest
 
-from volley import PATIENCE, Volleyd, configuration
+from volley import PATIENCE, Volleyd, configuration, main
 
 SOURCE, VOLLEYD = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
@@ -157,4 +157,4 @@ class Unit(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

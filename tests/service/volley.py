@@ -7,8 +7,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
 
 PATIENCE = 60  # seconds that nothing healthy needs
 
@@ -134,3 +136,45 @@ class Volleyd:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no {what} in {PATIENCE} s")
             time.sleep(0.02)
+
+
+class CaseByCase(unittest.TestResult):
+    """Tells each case in GoogleTest's form, which tools/count_tests.py counts."""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began, self.verdict = time.monotonic(), "      OK"
+        print(f"[ RUN      ] {self.name(test)}", flush=True)
+
+    def stopTest(self, test):
+        print(f"[ {self.verdict} ] {self.name(test)} ({(time.monotonic() - self.began) * 1000:.0f} ms)", flush=True)
+        super().stopTest(test)
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.verdict = " FAILED "
+        print(self.errors[-1][1])
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.verdict = " FAILED "
+        print(self.failures[-1][1])
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.verdict = " SKIPPED"
+        print(f"{__file__}:1: Skipped\n{reason}")
+
+    @staticmethod
+    def name(test):
+        return ".".join(test.id().split(".")[-2:])
+
+
+def main():
+    """Runs the cases of the program that was started; with VOLLEY_CASE those alone whose names hold it."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    cases = [case for group in suite for case in group if os.environ.get("VOLLEY_CASE", "") in case.id()]
+    print(f"[==========] Running {len(cases)} tests")
+    result = CaseByCase()
+    unittest.TestSuite(cases).run(result)
+    sys.exit(0 if result.wasSuccessful() else 1)
