@@ -7,6 +7,7 @@ build_packages=(
 test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14
     python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 util-linux
+    chromium chromium-driver npm
 )
 
 # install_missing PACKAGE...: asks apt only for what is not there, so a second run needs neither network nor root.

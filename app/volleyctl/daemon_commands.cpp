@@ -5,6 +5,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
+#include "volleyctl/progress.h"
+#include "volleyctl/result.h"
 #include "volleyctl/show.h"
 
 namespace volley::ctl {
@@ -12,18 +15,44 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int exit_not_expected = 1;
+constexpr int exit_rate_missed = 2;
+constexpr int exit_bad_content = 65;
 constexpr int exit_no_input = 66;
 constexpr int exit_unavailable = 69;
 constexpr int exit_internal = 70;
 constexpr int exit_try_again = 75;
 
-// What the report says of the run: whether all that was accepted was sent.
-int verdict_of(const json& report) {
+// What the report says of the run: whether all that was accepted was sent, and what was expected came true.
+int verdict_of(const json& report, const std::vector<Verdict>& verdicts) {
     std::uint64_t unsent = 0;
     for (const json& port : report.at("ports")) {
         if (port.at("tx").is_object()) unsent += port.at("tx").at("unsent").get<std::uint64_t>();
     }
-    return unsent == 0 && report.at("settled") == true ? 0 : exit_try_again;
+    if (unsent != 0 || report.at("settled") != true) return exit_try_again;
+    const auto missed = [&](bool rate) {
+        return std::any_of(verdicts.begin(), verdicts.end(), [rate](const Verdict& verdict) {
+            return !verdict.met && (verdict.expectation == "rate_error_ppm") == rate;
+        });
+    };
+    return missed(false) ? exit_not_expected : missed(true) ? exit_rate_missed : 0;
+}
+
+// How long the run that is on will take, where that is known.
+std::optional<std::uint64_t> length_of(const std::string& asked, const json& config) {
+    std::string text = asked;
+    const json::json_pointer at("/run/duration");
+    if (text.empty() && config.contains(at) && config.at(at).is_string())
+        text = config.at(at).get<std::string>();
+    std::string why;
+    const auto duration = parse_duration(text, why);
+    return duration ? std::optional(duration->ns) : std::nullopt;
+}
+
+bool write_file(const std::string& file, const std::string& text) {
+    if (file.empty() || (std::ofstream(file) << text).flush()) return true;
+    std::cerr << "volleyctl: cannot write " << file << '\n';
+    return false;
 }
 
 // A number stays one; anything else is a text, which the daemon judges.
@@ -64,6 +93,9 @@ DaemonCommands::DaemonCommands(CLI::App& app, const Place& place) : place_(place
     CLI::App* run = verb(app, "run", "Start, wait, print the settled report", &Self::run_once);
     add_run_options(run);
     run->add_option("--report", report_file_, "Write the report to this file too")->type_name("FILE");
+    run->add_option("--result", result_file_,
+                    "Write configuration, environment, report and samples to this file")
+        ->type_name("FILE");
     verb(app, "status", "State, rates and warnings", &Self::status);
     for (const auto& [name, help, action] :
          {std::tuple{"ports", "Ports: links, packets, rates", &Self::ports},
@@ -92,7 +124,14 @@ DaemonCommands::DaemonCommands(CLI::App& app, const Place& place) : place_(place
     verb(app, "watch", "A line a tick, until interrupted", &Self::watch)
         ->add_option("--count", count_, "End after so many lines")
         ->type_name("N");
-    verb(app, "report", "The report of the last run", &Self::report);
+    CLI::App* report =
+        verb(app, "report", "The report of the last run, or of a file, in other forms too", &Self::report);
+    report->add_option("FILE", from_,
+                       "A result of run --result, or a file of telemetry lines; needs no daemon");
+    report->add_option("--html", html_file_, "One page with plots, readable without JavaScript")
+        ->type_name("FILE");
+    report->add_option("--csv", csv_file_, "A line a port and a stream")->type_name("FILE");
+    report->add_option("--junit", junit_file_, "What was expected, as test cases")->type_name("FILE");
 }
 
 bool DaemonCommands::parsed() const {
@@ -103,11 +142,14 @@ int DaemonCommands::run() {
     for (const Verb& verb : verbs_) {
         if (!verb.app->parsed()) continue;
         try {
-            client_ = std::make_unique<Client>(place_);
+            if (from_.empty()) client_ = std::make_unique<Client>(place_);
             return (this->*verb.action)();
         } catch (const Unreachable& error) {
             std::cerr << "volleyctl: " << error.what() << '\n';
             return exit_unavailable;
+        } catch (const ResultError& error) {
+            std::cerr << "volleyctl: " << error.what() << '\n';
+            return exit_bad_content;
         }
     }
     return exit_internal;
@@ -152,23 +194,39 @@ int DaemonCommands::run_once() {
     const Reply started = client_->request("POST", "/api/v1/start", start_body());
     if (started.status != 200) return tell(started);
     const std::string run_id = json::parse(started.body).at("run_id");
+    const json config = configuration();
+    std::vector<json> lines;
     std::string line;
     const auto look = [&] {
         const Reply reply = client_->request("GET", "/api/v1/report");
         if (reply.status == 200 && json::parse(reply.body).at("run_id") == run_id) line = reply.body;
         return !line.empty();
     };
-    while (!look()) {
-        client_->events("/api/v1/events", [&](const std::string& kind, const std::string& data) {
-            return kind != "report" && json::parse(data).at("state") != "idle";
-        });
+    {
+        Progress progress(length_of(duration_, config));
+        while (!look()) {
+            client_->events("/api/v1/events", [&](const std::string& kind, const std::string& data) {
+                json event = json::parse(data);
+                const bool on = kind != "report" && event.at("state") != "idle";
+                if (on && event.at("run_id") == run_id) {
+                    progress.show(event);
+                    if (!result_file_.empty()) lines.push_back(std::move(event));
+                }
+                return on;
+            });
+        }
     }
-    if (!report_file_.empty() && !(std::ofstream(report_file_) << line)) {
-        std::cerr << "volleyctl: cannot write " << report_file_ << '\n';
+    lines.push_back(json::parse(line));
+    const Result result = make_result(lines, config);
+    if (!write_file(report_file_, line) || !write_file(result_file_, result.dump(1) + "\n"))
         return exit_no_input;
-    }
     std::cout << (json_ ? line : report_text(line));
-    return verdict_of(json::parse(line));
+    return verdict_of(lines.back(), judge(result));
+}
+
+json DaemonCommands::configuration() {
+    const Reply reply = client_->request("GET", "/api/v1/config");
+    return reply.status == 200 ? json::parse(reply.body) : json(nullptr);
 }
 
 int DaemonCommands::status() {
@@ -258,7 +316,20 @@ int DaemonCommands::watch() {
 }
 
 int DaemonCommands::report() {
-    return show(client_->request("GET", "/api/v1/report"), report_text);
+    Result result;
+    if (!from_.empty()) {
+        result = read_result(from_);
+        const std::string line = json(result.at("report")).dump() + "\n";
+        std::cout << (json_ ? line : report_text(line));
+    } else {
+        const Reply reply = client_->request("GET", "/api/v1/report");
+        if (const int code = show(reply, report_text); code != 0) return code;
+        result = make_result({json::parse(reply.body)}, configuration());
+    }
+    const bool written = write_file(html_file_, html_file_.empty() ? "" : result_html(result)) &&
+                         write_file(csv_file_, csv_file_.empty() ? "" : result_csv(result)) &&
+                         write_file(junit_file_, junit_file_.empty() ? "" : result_junit(result));
+    return written ? 0 : exit_no_input;
 }
 
 }  // namespace volley::ctl

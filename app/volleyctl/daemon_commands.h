@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ class DaemonCommands {
     int report();
 
     [[nodiscard]] std::string start_body() const;
+    nlohmann::json configuration();
 
     struct Verb {
         CLI::App* app;
@@ -57,6 +59,11 @@ class DaemonCommands {
     std::unique_ptr<Client> client_;
     bool json_ = false;
     bool no_wait_ = false;
+    std::string from_;  ///< of report; empty: the daemon
+    std::string result_file_;
+    std::string html_file_;
+    std::string csv_file_;
+    std::string junit_file_;
     std::string pattern_ = "*";
     std::vector<std::string> patterns_;
     std::string rate_;

@@ -9,6 +9,7 @@ namespace volley::service {
 namespace {
 
 bool fits(std::string_view pattern, const Target& target) {
+    if (target.path.empty()) return pattern == "/";
     for (const std::string& segment : target.path) {
         if (pattern.empty()) return false;
         pattern.remove_prefix(1);

@@ -56,6 +56,7 @@ class Api : public Handler {
     void configuration(const Request& request, const Target& target, const Reply& reply);
     void schema(const Request& request, const Target& target, const Reply& reply);
     void report(const Request& request, const Target& target, const Reply& reply);
+    void asset(const Request& request, const Target& target, const Reply& reply);
     void events(const Request& request, const Target& target, const Reply& reply);
     void start(const Request& request, const Target& target, const Reply& reply);
     void stop(const Request& request, const Target& target, const Reply& reply);

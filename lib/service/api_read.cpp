@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "service/api.h"
+#include "service/assets.h"
 #include "service/schema.h"
 #include "telemetry/json_writer.h"
 #include "telemetry/render.h"
@@ -80,7 +81,31 @@ void Api::health(const Request& /*request*/, const Target& /*target*/, const Rep
     reply(json_response("{\"status\":\"ok\"}\n"));
 }
 
-void Api::state(const Request& /*request*/, const Target& /*target*/, const Reply& reply) {
+// A page may do nothing but load its own files and talk to where it came from.
+void Api::asset(const Request& request, const Target& target, const Reply& reply) {
+    const std::string path = target.path.empty() ? "/" : "/assets/" + target.path.back();
+    const auto found = std::find_if(assets().begin(), assets().end(),
+                                    [&](const Asset& asset) { return asset.path == path; });
+    if (found == assets().end()) {
+        reply(error_response(404, "not_found", "there is no such file", "the dashboard is at /"));
+        return;
+    }
+    Response out;
+    out.type = found->type;
+    out.headers = {{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'"},
+                   {"X-Content-Type-Options", "nosniff"},
+                   {"Referrer-Policy", "no-referrer"},
+                   {"Cache-Control", "no-cache"},
+                   {"ETag", std::string(found->etag)}};
+    if (request.if_none_match == found->etag) {
+        out.status = 304;
+    } else {
+        out.body = std::make_shared<const std::string>(found->text);
+    }
+    reply(std::move(out));
+}
+
+void Api::state(const Request& request, const Target& /*target*/, const Reply& reply) {
     const Line line = latest(reply);
     if (line == nullptr) return;
     const telemetry::Snapshot& now = line->snapshot;
@@ -98,6 +123,7 @@ void Api::state(const Request& /*request*/, const Target& /*target*/, const Repl
         .member("streams", std::uint64_t{line->totals->streams.size()});
     json.member("etag", configuration ? configuration->etag : std::string());
     json.member("report_run_id", report ? std::optional(report->snapshot.run_id) : std::nullopt);
+    json.member("may_change", right_of(request) == Right::change);
     json.key("reloads").begin_object().member("done", reloads.done).member("refused", reloads.refused);
     json.member("last_refused", reloads.last_refused)
         .member("last_unix_ns", reloads.last_unix_ns)

@@ -22,7 +22,9 @@ struct Routes {
     static constexpr std::uint64_t whole_configuration = std::uint64_t{16}
                                                          << 20;  // what config reads at most
 
-    static constexpr std::array<Api::Route, 18> table{{
+    static constexpr std::array<Api::Route, 20> table{{
+        {"GET", "/", false, true, 0, &Api::asset},
+        {"GET", "/assets/*", false, true, 0, &Api::asset},
         {"GET", "/metrics", false, false, 0, &Api::metrics},
         {"GET", "/telemetry", false, false, 0, &Api::telemetry_line},
         {"GET", "/healthz", false, true, 0, &Api::health},

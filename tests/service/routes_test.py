@@ -64,7 +64,7 @@ class Reading(unittest.TestCase):
         self.assertGreater(int(got.headers["Content-Length"]), 1000)
 
     def test_unknown_paths_and_methods_are_refused_as_json(self):
-        for path in ("/", "/api", "/api/v1", "/api/v1/nothing", "/metrics/", "/metrics/more", "/etc/passwd"):
+        for path in ("/assets", "/assets/../etc/passwd", "/assets/nothing", "/api", "/api/v1", "/api/v1/nothing", "/metrics/", "/metrics/more", "/etc/passwd"):
             self.assertIn(self.daemon.get(path).status, (400, 404), path)
         for path in ("/../etc/passwd", "/api/v1/../../etc/passwd", "/%2e%2e/etc/passwd", "/a%00b", "/%zz", "/metrics%", "//metrics"):
             self.assertEqual(self.daemon.get(path).status, 400, path)
