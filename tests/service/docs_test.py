@@ -1,16 +1,48 @@
 #!/usr/bin/env python3
-"""Runs the shell blocks of docs/api.md and docs/automation.md. usage: docs_test.py SOURCE_DIR VOLLEYD VOLLEYCTL"""
+"""Runs the shell blocks of docs/api.md, docs/automation.md and docs/operations.md. usage: docs_test.py SOURCE_DIR VOLLEYD VOLLEYCTL"""
 import os
 import pathlib
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from volley import Volleyd, configuration, main, stream
 
 SOURCE, VOLLEYD, VOLLEYCTL = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 WITHOUT_SUCCESS = re.compile(r'"error"')
+
+
+# systemctl and what else of a machine the page uses, for a folder instead of a machine.
+STAND_IN = r"""
+systemctl() {
+    local verb=$1
+    case "$verb $*" in
+        *restart*|*stop*) kill "$(cat pid)"; wait "$(cat pid)" || true; rm pid ;;&
+        *start*|*enable*)
+            "$VOLLEYD" --config "$ROOT/etc/volley.json" >out 2>>log & echo $! >pid
+            for _ in $(seq 600); do
+                ! volleyctl status 2>/dev/null | grep -q idle || return 0
+                kill -0 "$(cat pid)"; sleep 0.1
+            done
+            return 1 ;;
+        reload*) kill -HUP "$(cat pid)"; for _ in $(seq 600); do ! volleyctl config show --json | grep -q 15kpps || return 0; sleep 0.1; done; return 1 ;;
+        kill*) kill -USR1 "$(cat pid)" ;;
+        status*) kill -0 "$(cat pid)" ;;
+    esac
+}
+systemd-sysusers() { grep -q volley-admin "$ROOT"/stage/usr/local/lib/sysusers.d/volley.conf; }
+meson() { command meson install -C "$BUILD" --no-rebuild --quiet --destdir "$ROOT/stage"; }
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def shell_blocks(text):
@@ -54,6 +86,39 @@ class Docs(unittest.TestCase):
                 outputs.append(got.stdout)
             self.assertEqual(outputs[1], "flood 10000\n")
             self.assertRegex(outputs[-1], r"^flood 10000 \d")
+
+
+    def test_what_the_page_of_operations_shows_works(self):
+        if not shutil.which("promtool"):
+            self.skipTest("prometheus is not installed")
+        with tempfile.TemporaryDirectory(prefix="volley-operations-") as folder:
+            root = pathlib.Path(folder)
+            (root / "conf").symlink_to(SOURCE / "conf")
+            (root / "systemctl").write_text(STAND_IN)
+            page = (SOURCE / "docs/operations.md").read_text()
+            port = str(free_port())
+            script = "set -euo pipefail\nsudo() { if [ \"$1\" = systemctl ]; then shift; systemctl \"$@\"; else \"$@\"; fi; }\n. ./systemctl\n"
+            for block in shell_blocks(page):
+                script += block.replace("/etc/volley", f"{root}/etc").replace("9464", port)
+            environment = {**os.environ, "PATH": os.path.dirname(VOLLEYCTL) + ":" + os.environ["PATH"], "RUNTIME_DIRECTORY": str(root), "XDG_RUNTIME_DIR": str(root),
+                           "VOLLEYD": VOLLEYD, "ROOT": str(root), "BUILD": str(pathlib.Path(VOLLEYD).parent.parent)}
+            try:
+                got = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=root, env=environment)
+            finally:
+                if (root / "pid").exists():
+                    subprocess.run(["kill", (root / "pid").read_text().strip()], capture_output=True)
+            log = (root / "log").read_text() if (root / "log").exists() else ""
+            self.assertEqual(got.returncode, 0, got.stdout[-2000:] + got.stderr[-2000:] + log[-2000:])
+            for text in ("volley: idle", "flood", "settled", "\ntrue\n", "\n15kpps\n", '"status":"ok"'):
+                self.assertIn(text, got.stdout)
+
+    def test_manual_pages_name_each_verb_and_option(self):
+        page = (SOURCE / "docs/man/volleyctl.1.scd").read_text()
+        for verb in subprocess.run([VOLLEYCTL, "__complete", ""], capture_output=True, text=True).stdout.split():
+            self.assertRegex(page, rf"(?m)^.*\*{verb}\b")
+        page = (SOURCE / "docs/man/volleyd.8.scd").read_text()
+        for option in re.findall(r"(?m)^  (--[a-z-]+)", subprocess.run([VOLLEYD, "--help"], capture_output=True, text=True).stdout):
+            self.assertIn(f"*{option}*", page)
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ class Unit(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="volley-unit-"))
         text = (SOURCE / "conf/systemd/volleyd.service").read_text()
         self.unit = self.folder / "volleyd.service"
-        self.unit.write_text(text.replace("/usr/sbin/volleyd", VOLLEYD))
+        self.unit.write_text(text.replace("@sbindir@/volleyd", VOLLEYD))
 
     def tearDown(self):
         shutil.rmtree(self.folder)
