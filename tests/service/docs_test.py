@@ -84,8 +84,8 @@ class Docs(unittest.TestCase):
                 got = subprocess.run(["bash", "-euo", "pipefail", "-c", command], capture_output=True, text=True, cwd=daemon.folder, env=environment)
                 self.assertEqual(got.returncode, 0, command + got.stdout + got.stderr)
                 outputs.append(got.stdout)
-            self.assertEqual(outputs[1], "flood 10000\n")
-            self.assertRegex(outputs[-1], r"^flood 10000 \d")
+            self.assertRegex(outputs[1], r"^flood \d+\n$")
+            self.assertRegex(outputs[-1], r"^flood \d+ \d")
 
 
     def test_what_the_page_of_operations_shows_works(self):
