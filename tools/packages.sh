@@ -2,12 +2,12 @@
 
 build_packages=(
     g++-12 meson ninja-build pkg-config
-    libdpdk-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libgtest-dev libpcap-dev libsystemd-dev libboost-dev libssl-dev libcurl4-openssl-dev scdoc
+    libdpdk-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libgtest-dev libpcap-dev libsystemd-dev libboost-dev libssl-dev libcurl4-openssl-dev libncurses-dev scdoc
 )
 test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14
     python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 util-linux
-    chromium chromium-driver npm
+    chromium chromium-driver npm tmux
 )
 
 # install_missing PACKAGE...: asks apt only for what is not there, so a second run needs neither network nor root.

@@ -9,6 +9,7 @@
 #include "volleyctl/explain_command.h"
 #include "volleyctl/offline.h"
 #include "volleyctl/render_command.h"
+#include "volleyctl/top.h"
 
 namespace {
 
@@ -25,6 +26,7 @@ int run(int argc, char** argv) {
     volley::ctl::DaemonCommands daemon(app, place);
     volley::ctl::ConfigCommands config(app, place);
     volley::ctl::RenderCommand render(app);
+    volley::ctl::TopCommand top(app, place);
     volley::ctl::ExplainCommand explain(app);
     if (argc > 1 && std::string_view(argv[1]) == "__complete")
         return volley::ctl::complete(app, {argv + 2, argv + argc});
@@ -35,6 +37,7 @@ int run(int argc, char** argv) {
     }
     if (daemon.parsed()) return daemon.run();
     if (render.parsed()) return render.run();
+    if (top.parsed()) return top.run();
     if (explain.parsed()) return explain.run();
     return config.run();
 }
