@@ -16,6 +16,7 @@
 #include "config/load.h"
 #include "daemon/sinks.h"
 #include "dpdk/error.h"
+#include "port/host.h"
 #include "telemetry/file_sink.h"
 #include "traffic/compile.h"
 #include "traffic/pace.h"
@@ -131,6 +132,7 @@ Daemon::Daemon(Options options, config::Model model)
     situation_.state = name_of(state_);
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
+    inspect_host();
     launch_stats();
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
@@ -145,6 +147,26 @@ Daemon::Daemon(Options options, config::Model model)
 Daemon::~Daemon() {
     steering_.reset();
     stop_stats();
+}
+
+// Says what was found. The host is judged for real NICs only: what a virtual device costs is not its fault.
+void Daemon::inspect_host() {
+    std::vector<port::HostedPort> hosted;
+    for (const auto& port : road_.ports()) {
+        const config::Port& settings = port->settings();
+        const std::size_t queues = settings.tx ? settings.tx->lcores.size() : 0;
+        spdlog::info("port {}: {} by {}, transmit path {}, {} queue{}", port->name(), settings.device,
+                     port->driver(), port->tx_path(), queues, queues == 1 ? "" : "s");
+        if (!port::is_pci_address(settings.device)) continue;
+        port::HostedPort& of = hosted.emplace_back();
+        of.name = port->name();
+        of.pci_address = port->pci_address();
+        of.numa_node = port->socket();
+        if (!settings.tx) continue;
+        for (const std::uint32_t lcore : settings.tx->lcores) of.cpus.push_back(dpdk::cpu_of(LcoreId{lcore}));
+    }
+    host_warnings_ = port::host_warnings(hosted);
+    for (const std::string& warning : host_warnings_) spdlog::warn("{}", warning);
 }
 
 void Daemon::launch_stats() {
@@ -177,7 +199,7 @@ void Daemon::stop_stats() noexcept {
 void Daemon::tell() {
     situation_.state = name_of(state_);
     situation_.generation = generation_;
-    situation_.warnings.clear();
+    situation_.warnings = host_warnings_;
     if (reload_warning_) situation_.warnings.push_back(*reload_warning_);
     collector_.tell(situation_);
 }

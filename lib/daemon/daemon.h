@@ -50,6 +50,7 @@ class Daemon {
   private:
     using Clock = std::chrono::steady_clock;
 
+    void inspect_host();
     void launch_stats();
     void stop_stats() noexcept;
     void enter(State state);
@@ -126,6 +127,7 @@ class Daemon {
     bool dry_ = false;    ///< the run ended with nothing unsent
     int exit_code_ = 0;
     std::optional<std::string> reload_warning_;
+    std::vector<std::string> host_warnings_;  ///< of the start
     std::optional<config::Run> configured_run_;  ///< what "run" says, while a run has settings of its own
 };
 

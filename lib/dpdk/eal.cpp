@@ -141,6 +141,10 @@ bool has_lcore(LcoreId lcore) {
     return lcore.value < RTE_MAX_LCORE && rte_lcore_is_enabled(lcore.value) != 0;
 }
 
+unsigned cpu_of(LcoreId lcore) {
+    return static_cast<unsigned>(rte_lcore_to_cpu_id(static_cast<int>(lcore.value)));
+}
+
 bool shares_cpu(LcoreId lcore) {
     const rte_cpuset_t own = rte_lcore_cpuset(lcore.value);
     unsigned other = 0;

@@ -42,6 +42,8 @@ void launch(LcoreId lcore, int (*function)(void*), void* argument);
 void wait_lcore(LcoreId lcore);
 /// True when the lcore exists in this EAL.
 bool has_lcore(LcoreId lcore);
+/// The CPU that the lcore runs on; of several, the first.
+unsigned cpu_of(LcoreId lcore);
 /// True when another lcore of this EAL may run on one of the CPUs of this one: then an idle poll must yield.
 bool shares_cpu(LcoreId lcore);
 

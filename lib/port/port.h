@@ -51,6 +51,8 @@ class Port {
     [[nodiscard]] const std::string& driver() const noexcept { return driver_; }
     /// Which transmit function the driver uses, where that is known; "default" otherwise.
     [[nodiscard]] const std::string& tx_path() const noexcept { return tx_path_; }
+    /// "0000:03:00.0", with its domain; of a port that is a PCI device.
+    [[nodiscard]] std::string pci_address() const;
     [[nodiscard]] int socket() const noexcept { return socket_; }
     /// Packets that one tail write can carry in one tx_burst call; 0: the whole call is one.
     [[nodiscard]] std::uint32_t packets_per_tail_write() const noexcept { return packets_per_tail_write_; }

@@ -7,6 +7,7 @@
 
 #include "dpdk/error.h"
 #include "port/rig.h"
+#include "soft82599/write_watch.h"
 
 // rte_vect.h of DPDK 22.11 declares it without C linkage.
 extern "C" int rte_vect_set_max_simd_bitwidth(std::uint16_t bits);
@@ -76,6 +77,21 @@ TEST(IxgbePort, counts_each_tail_write_on_the_simple_path_as_the_chip_sees_it) {
 
 TEST(IxgbePort, counts_each_tail_write_on_the_full_path_as_the_chip_sees_it) {
     expect_equal_tail_writes("full", 16);
+}
+
+TEST(IxgbePort, counts_each_tail_write_on_the_vector_path_as_a_debug_register_of_the_cpu_does) {
+    const auto packet = packet_of(frame);
+    Rig rig("id=10f7,mode=plain");
+    ASSERT_EQ(rig.port->tx_path(), "vector");
+    const soft82599::WriteWatch watch(rig.nic->bar(), 0x6018);  // TDT of queue 0
+    if (!watch.works()) GTEST_SKIP() << "this machine lends no debug register";
+    for (const std::uint32_t burst : {1U, 2U, 3U, 4U, 8U, 32U, 64U, 128U}) {
+        const std::size_t lane = rig.make_lane(0, burst);
+        const std::uint64_t before = watch.writes();
+        rig.send({Rig::flood(*packet, burst, 384)}, lane);
+        EXPECT_EQ(rig.counters(lane).tail_writes.get(), watch.writes() - before) << "burst " << burst;
+        rig.nic->pump();
+    }
 }
 
 std::string refusal(const Rig::Change& change, std::uint32_t longest_frame = 60) {

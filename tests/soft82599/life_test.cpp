@@ -1,13 +1,10 @@
 #include <gtest/gtest.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <chrono>
 
 #include "soft82599/fixture.h"
 #include "soft82599/traffic.h"
+#include "soft82599/write_watch.h"
 
 namespace volley::soft82599 {
 namespace {
@@ -98,39 +95,19 @@ TEST(Plain, sends_when_pumped) {
     EXPECT_EQ(rte_mempool_avail_count(port.pool()), pool_size);
 }
 
-/// Counts writes to an address by a debug register of the CPU; -1 where the machine does not allow it.
-int open_write_watch(const void* address) {
-    perf_event_attr attr{};
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_BREAKPOINT;
-    attr.bp_type = HW_BREAKPOINT_W;
-    attr.bp_addr = reinterpret_cast<std::uintptr_t>(address);
-    attr.bp_len = HW_BREAKPOINT_LEN_4;
-    attr.exclude_kernel = 1;
-    attr.exclude_hv = 1;
-    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0));
-}
-
 TEST(Plain, a_debug_register_counts_the_tail_writes_that_the_trap_counts) {
     SoftPort nic(0, "id=10f7,mode=plain");
     Started port(nic.id());
-    const auto* tail = static_cast<const std::byte*>(nic->bar()) + 0x6018;
-    const int watch = open_write_watch(tail);
-    if (watch < 0) GTEST_SKIP() << "this machine lends no debug register";
-    const auto hits = [&] {
-        std::uint64_t count = 0;
-        EXPECT_EQ(read(watch, &count, sizeof(count)), static_cast<ssize_t>(sizeof(count)));
-        return count;
-    };
+    const WriteWatch watch(nic->bar(), 0x6018);
+    if (!watch.works()) GTEST_SKIP() << "this machine lends no debug register";
     constexpr std::uint16_t bursts[] = {1, 2, 3, 4, 8, 32, 64, 128};
     for (const std::uint16_t burst : bursts) {
-        const std::uint64_t before = hits();
+        const std::uint64_t before = watch.writes();
         constexpr std::size_t packets = 384;  // a multiple of every burst size
         ASSERT_EQ(port.send(0, ipv4_frame(60), packets, burst), packets);
-        EXPECT_EQ(hits() - before, packets / burst * ((burst + 31U) / 32)) << burst;
+        EXPECT_EQ(watch.writes() - before, packets / burst * ((burst + 31U) / 32)) << burst;
         nic->pump();
     }
-    close(watch);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "volley-bench/blackhole.h"
+#include "volley-bench/burst.h"
 #include "volley-bench/compare.h"
 #include "volley-bench/flush.h"
 #include "volley-bench/peers.h"
@@ -59,6 +60,18 @@ constexpr const char* blackhole_help =
     "cycles of CPU\n"
     "time a packet; context switches are of both senders. The kernel's part needs root and is left out "
     "without.";
+
+constexpr const char* burst_help =
+    "What a burst of b packets costs on any port, as the xmit_more thread of September 2014 asked: cycles a "
+    "packet of the\n"
+    "bare loop and of the whole road, the fit a + d / b, tail writes a packet, and the rate that they make "
+    "likely when a\n"
+    "tail write costs --doorbell nanoseconds, beside the posting's.\n"
+    "On the soft 82599:  --plugin .../libsoft82599.so.1 --device net_soft82599_0,id=10f7,mode=plain measures "
+    "cycles (the\n"
+    "tail register is memory), without mode=plain the model counts every tail write. --rs-thresh 16 takes "
+    "ixgbe's full path.\n"
+    "Needs neither root nor huge pages, but for a PCI address: then the NIC bound to vfio-pci.";
 
 constexpr const char* peers_help =
     "volleyd beside dpdk-testpmd, trafgen and tcpreplay, whichever are installed, on the same veth pair with "
@@ -138,6 +151,15 @@ int main(int argc, char** argv) {
     peers_command->add_option("--seconds", peers.seconds, "that a program is watched in a round")
         ->check(CLI::Range(0.1, 600.0));
     add_files(*peers_command, peers.files);
+    volley::bench::BurstOptions burst;
+    CLI::App* const burst_command = app.add_subcommand("burst", burst_help);
+    burst_command->add_flag("--short", burst.short_run, "few samples: to see that it runs, not how fast");
+    burst_command->add_option("--device", burst.device, "as in a configuration");
+    burst_command->add_option("--plugin", burst.plugin, "shared object with the device's driver or model");
+    burst_command->add_option("--burst", burst.bursts, "packets a burst, such as 1,2,32")->delimiter(',');
+    burst_command->add_option("--rs-thresh", burst.rs_thresh, "32: ixgbe's fast paths; below: its full one");
+    burst_command->add_option("--doorbell", burst.doorbell_ns, "supposed cost of a tail write in ns");
+    add_files(*burst_command, burst.files);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -147,6 +169,7 @@ int main(int argc, char** argv) {
         if (ring_command->parsed()) return volley::bench::run_ring(ring);
         if (flush_command->parsed()) return volley::bench::run_flush(flush);
         if (blackhole_command->parsed()) return volley::bench::run_blackhole(blackhole);
+        if (burst_command->parsed()) return volley::bench::run_burst(burst);
         if (peers_command->parsed()) return volley::bench::run_peers(peers);
         if (compare_command->parsed()) return volley::bench::run_compare(before, after, compared);
         return volley::bench::run_tx(tx);
