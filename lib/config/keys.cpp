@@ -51,7 +51,6 @@ const std::vector<LaterKey>& later_keys() {
         {"streams[]", "expect_on", "null", "the receiving port"},
         {"streams[]", "expect", "null", "what a run must reach"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
-        {"streams[].packet", "trafgen", "null", "packets from a trafgen file"},
         {"streams[].packet.pcap", "timing", "\"rate\"", "recorded gaps"},
         {"streams[].packet.pcap", "speed", "1.0", "recorded gaps"},
     };

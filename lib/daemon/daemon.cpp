@@ -110,7 +110,7 @@ std::vector<Road::Longest> longest_frames(const config::Model& model) {
     for (const config::Stream& stream : model.streams) {
         const auto port = std::find_if(model.ports.begin(), model.ports.end(),
                                        [&](const config::Port& p) { return p.name == stream.port; });
-        const auto built = traffic::build_source(stream, std::nullopt);
+        const auto built = traffic::build_source(stream, std::nullopt, stream.workers);
         if (port == model.ports.end() || built.index() != 0) continue;  // config has refused it already
         Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.begin())];
         const std::uint32_t length = std::get<0>(built).packet->longest();

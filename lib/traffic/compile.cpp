@@ -124,7 +124,7 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
         stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
         return;
     }
-    auto built = build_source(from, mac);
+    auto built = build_source(from, mac, stream.workers);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& found : *problems) {
             problem(from.pointer + "/packet" + found.pointer, std::move(found.text));

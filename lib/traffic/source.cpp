@@ -7,6 +7,8 @@
 #include "base/units.h"
 #include "import/capture.h"
 #include "import/rewrite.h"
+#include "import/trafgen.h"
+#include "packet/defaults.h"
 #include "packet/plan.h"
 #include "packet/rotation.h"
 #include "packet/rotation_plan.h"
@@ -174,10 +176,62 @@ class PcapBuilder {
     Problems problems_;
 };
 
+/// Worker w sends what cpu(w) names and what has no cpu(); a rotation is one for all workers of its stream.
+std::vector<const imports::TrafgenPacket*> packets_for(const imports::TrafgenFile& file,
+                                                       std::uint32_t worker) {
+    std::vector<const imports::TrafgenPacket*> out;
+    for (const imports::TrafgenPacket& packet : file.packets) {
+        if (!packet.cpus || (worker >= packet.cpus->first && worker <= packet.cpus->second))
+            out.push_back(&packet);
+    }
+    return out;
+}
+
+std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::optional<packet::Value> mac,
+                                             std::span<const std::uint32_t> workers) {
+    imports::TrafgenOptions options;
+    options.device_mac = mac.value_or(*packet::default_of(packet::HeaderKind::eth, "src"));
+    imports::TrafgenFile file;
+    try {
+        file = imports::read_trafgen(*stream.source.trafgen, options);
+    } catch (const imports::Error& error) {
+        return Problems{{"/trafgen", error.what()}};
+    }
+    const auto chosen = packets_for(file, workers.empty() ? 0 : workers.front());
+    for (const std::uint32_t worker : workers) {
+        if (packets_for(file, worker) == chosen) continue;
+        return Problems{
+            {"/trafgen", *stream.source.trafgen +
+                             ": cpu() gives the workers of this stream different "
+                             "packets; write one stream for each, with \"workers\": [0], [1], …"}};
+    }
+    if (chosen.empty()) {
+        return Problems{{"/trafgen", *stream.source.trafgen + ": cpu() leaves no packet for worker " +
+                                         std::to_string(workers.empty() ? 0 : workers.front())}};
+    }
+    std::vector<packet::PacketModel> models;
+    for (const imports::TrafgenPacket* packet : chosen) {
+        models.push_back(packet->model);
+        models.back().pad = stream.packet.pad;
+    }
+    Problems problems;
+    Templates built = build_all(
+        models, std::nullopt, [](std::size_t) { return std::string("/trafgen"); }, problems);
+    for (packet::Problem& problem : problems)
+        problem = {"/trafgen", *stream.source.trafgen + ": " + problem.text};
+    if (!problems.empty()) return problems;
+    Source source;
+    source.warnings = std::move(file.warnings);
+    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own);
+    return source;
+}
+
 }  // namespace
 
 std::variant<Source, Problems> build_source(const config::Stream& stream,
-                                            std::optional<packet::Value> port_mac) {
+                                            std::optional<packet::Value> port_mac,
+                                            std::span<const std::uint32_t> workers) {
+    if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers);
     if (stream.source.pcap) return PcapBuilder(stream).run();
     if (!stream.source.packets.empty()) return build_packets(stream, port_mac);
     auto built = packet::build(stream.packet, port_mac);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,9 +22,11 @@ struct Source {
 };
 
 /// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
-/// Problems come with pointers below the stream's packet and name file, place and reason.
+/// workers: those of its port that send it, which cpu() of trafgen files names. Problems come with pointers
+/// below the stream's packet and name file, place and reason.
 std::variant<Source, std::vector<packet::Problem>> build_source(const config::Stream& stream,
-                                                                std::optional<packet::Value> port_mac);
+                                                                std::optional<packet::Value> port_mac,
+                                                                std::span<const std::uint32_t> workers);
 
 /// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
 /// neither header nor outer tags) or tx.max_frame. Empty when it can.

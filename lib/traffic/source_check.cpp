@@ -1,6 +1,7 @@
 #include "traffic/source_check.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -12,16 +13,21 @@ namespace {
 
 void check_stream(const config::Model& model, const config::Stream& stream, config::Report& report) {
     const std::string place = stream.pointer + "/packet";
-    auto built = build_source(stream, std::nullopt);
+    const auto port = std::find_if(model.ports.begin(), model.ports.end(),
+                                   [&](const config::Port& p) { return p.name == stream.port; });
+    if (port == model.ports.end()) return;  // refused before
+    std::vector<std::uint32_t> workers = stream.workers;
+    if (workers.empty() && port->tx) {
+        workers.resize(port->tx->lcores.size());
+        std::iota(workers.begin(), workers.end(), 0U);
+    }
+    auto built = build_source(stream, port->mac, workers);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& problem : *problems) {
             report.problems.push_back({report.file, 0, 0, place + problem.pointer, std::move(problem.text)});
         }
         return;
     }
-    const auto port = std::find_if(model.ports.begin(), model.ports.end(),
-                                   [&](const config::Port& p) { return p.name == stream.port; });
-    if (port == model.ports.end()) return;  // refused before
     std::string reason = too_long(*port, *std::get<Source>(built).packet);
     if (!reason.empty()) report.problems.push_back({report.file, 0, 0, place, std::move(reason)});
 }

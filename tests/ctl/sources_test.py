@@ -80,6 +80,29 @@ class Sources(unittest.TestCase):
         seen = [row for row, in fields(out, "udp.dstport")]
         self.assertTrue(all(140 < seen.count(str(2040 + k)) < 260 for k in range(10)))
 
+    def test_a_trafgen_file_is_sent_packet_by_packet_unpadded(self):
+        self.folder.write("in.cfg", "#define N 2\n{ eth(da=02:00:00:00:00:02), ipv4(sa=10.0.0.1, da=dinc()), udp(sp=7, dp=dinc(1,N)), \"x\" }\n{ fill(2,12), c16(0x88b5) }")
+        for workers in (1, 3):
+            out, told = self.folder.render(config([stream({"trafgen": "in.cfg"}, count=6)], lcores=range(3, 3 + workers)))
+            self.assertEqual([len(frame) for _, frame in frames(out)], [43, 14] * 3)
+        rows = [row for row in fields(out, "ip.dst", "udp.dstport", "eth.src") if row[0]]
+        self.assertEqual(rows, [("0.0.0.0", "1", "02:00:00:00:00:01"), ("0.0.0.1", "2", "02:00:00:00:00:01"), ("0.0.0.2", "1", "02:00:00:00:00:01")])
+        out, _ = self.folder.render(config([stream({"trafgen": "in.cfg", "pad": True}, count=2)]))
+        self.assertEqual([len(frame) for _, frame in frames(out)], [60, 60])
+
+    def test_cpu_of_trafgen_names_workers_and_errors_have_line_and_column(self):
+        self.folder.write("cpu.cfg", "cpu(0): { 1 } cpu(1-2): { 2 } { 3 }")
+        for worker, bytes_ in ((0, [1, 3, 1]), (2, [2, 3, 2])):
+            out, _ = self.folder.render(config([stream({"trafgen": "cpu.cfg"}, workers=[worker], count=3)], lcores=(3, 4, 5)))
+            self.assertEqual([frame[0] for _, frame in frames(out)], bytes_)
+        got = run("config", "check", self.folder.write("c.json", config([stream({"trafgen": "cpu.cfg"})], lcores=(3, 4, 5))))
+        self.assertEqual(got.returncode, 65)
+        self.assertIn('with "workers": [0], [1]', got.stderr)
+        self.folder.write("bad.cfg", "{ 1,\n 0xzz }")
+        got = run("config", "check", self.folder.write("c.json", config([stream({"trafgen": "bad.cfg"})])))
+        self.assertEqual(got.returncode, 65)
+        self.assertIn("bad.cfg:2:2: ", got.stderr)
+
     def test_explain_shows_a_captured_frame_by_its_own_headers(self):
         made, _ = self.folder.render(config([stream({"headers": [{"eth": {}}, {"ipv4": {"dst": "10.7.7.7"}}, {"udp": {}}]}, count=1)]))
         made.rename(self.folder.path / "in.pcap")
