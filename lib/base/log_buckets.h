@@ -31,6 +31,10 @@ struct LogBuckets {
     }
 };
 
+/// Latency: 32 buckets an octave up to 17 s, so the middle of a bucket is within 1.6 %.
+using LatencyBuckets = LogBuckets<5, 34>;
+/// Time between two packets of a stream.
+using ArrivalBuckets = LogBuckets<2, 34>;
 /// How late bursts leave: 25 % wide buckets up to 17 s, 132 counters a stream.
 using LatenessBuckets = LogBuckets<2, 34>;
 

@@ -63,6 +63,28 @@ void decode_tx(Decoder& decoder, const At& at, Port& out) {
     decode_object(decoder, at, tx_table(), *out.tx);
 }
 
+constexpr std::array<std::string_view, 2> rx_modes{"poll", "adaptive"};
+
+void decode_rx(Decoder& decoder, const At& at, Port& out) {
+    out.rx.emplace();
+    decode_object(decoder, at, rx_table(), *out.rx);
+}
+
+const std::array<Row<RxQueues>, 3> rx_rows{{
+    {{"lcores", "array of lcores", "required", "", Effect::restart,
+      "the port's receivers: queue i is read by the i-th lcore; one that sends too serves both in turn"},
+     [](Decoder& d, const At& at, RxQueues& r) { d.integers(at, 0, most_lcores - 1, r.lcores); },
+     [](const RxQueues& r) { return to_node(r.lcores); }},
+    {{"descriptors", "integer 1..65535", "1024", "", Effect::restart,
+      "size of each RX ring; the device has its own bounds and steps, ixgbe 32 to 4096 by 8"},
+     [](Decoder& d, const At& at, RxQueues& r) { d.integer(at, 1, 65'535, r.descriptors); },
+     [](const RxQueues& r) { return to_node(r.descriptors); }},
+    {{"mode", "\"poll\" or \"adaptive\"", "\"poll\"", "", Effect::restart,
+      "adaptive: an lcore that only receives sleeps when it has found nothing for a while"},
+     [](Decoder& d, const At& at, RxQueues& r) { d.choice(at, rx_modes, r.mode); },
+     [](const RxQueues& r) { return to_node(r.mode); }},
+}};
+
 const std::array<Row<TxQueues>, 9> tx_rows{{
     {{"lcores", "array of lcores", "required", "", Effect::restart,
       "the port's workers: queue i is driven by the i-th lcore"},
@@ -103,7 +125,7 @@ const std::array<Row<TxQueues>, 9> tx_rows{{
      [](const TxQueues& t) { return to_node(t.offload); }},
 }};
 
-const std::array<Row<Port>, 10> port_rows{{
+const std::array<Row<Port>, 11> port_rows{{
     {{"name", "name", "required", "", Effect::restart, "how streams, telemetry and commands call the port"},
      [](Decoder& d, const At& at, Port& p) { d.name(at, p.name); },
      [](const Port& p) { return to_node(p.name); }},
@@ -139,12 +161,21 @@ const std::array<Row<Port>, 10> port_rows{{
     {{"tx", "object", "null", "", Effect::restart, "the port's transmit queues; null: it sends nothing"},
      decode_tx,
      [](const Port& p) { return p.tx ? encode_object(tx_table(), *p.tx) : Node{}; }},
+    {{"rx", "object", "null", "", Effect::restart,
+      "the port's receive queues; null: it receives nothing. A port without tx is a monitor"},
+     decode_rx,
+     [](const Port& p) { return p.rx ? encode_object(rx_table(), *p.rx) : Node{}; }},
 }};
 
 }  // namespace
 
 const Table<TxQueues>& tx_table() {
     static const Table<TxQueues> table{"ports[].tx", tx_rows};
+    return table;
+}
+
+const Table<RxQueues>& rx_table() {
+    static const Table<RxQueues> table{"ports[].rx", rx_rows};
     return table;
 }
 

@@ -39,7 +39,46 @@ void decode_count(Decoder& decoder, const At& at, std::optional<std::uint64_t>& 
     }
 }
 
-const std::array<Row<Stream>, 18> stream_rows{{
+const std::array<Row<Expect>, 2> expect_rows{{
+    {{"loss", "integer from 0", "null", "packets", Effect::live,
+      "packets that may be lost or corrupted; more end the run with exit code 1"},
+     [](Decoder& d, const At& at, Expect& e) { d.integer(at, 0, UINT64_MAX, e.loss); },
+     [](const Expect& e) { return to_node(e.loss); }},
+    {{"rate_error_ppm", "integer 0..1000000", "null", "parts per million", Effect::live,
+      "how far the sent packets may fall short of the rate; more ends the run with exit code 2"},
+     [](Decoder& d, const At& at, Expect& e) { d.integer(at, 0, 1'000'000, e.rate_error_ppm); },
+     [](const Expect& e) { return to_node(e.rate_error_ppm); }},
+}};
+const Table<Expect> expect_table{"streams[].expect", expect_rows};
+
+// "all", or "1/n".
+void decode_verify(Decoder& decoder, const At& at, Stream& out) {
+    const auto* text = at.node.text();
+    std::uint32_t part = 0;
+    if (text != nullptr && *text == "all") {
+        part = 1;
+    } else if (text != nullptr && text->starts_with("1/") && text->size() > 2 && text->size() <= 11) {
+        for (const char c : text->substr(2)) {
+            if (c < '0' || c > '9') {
+                part = 0;
+                break;
+            }
+            part = part * 10 + static_cast<std::uint32_t>(c - '0');
+        }
+    }
+    if (part == 0) {
+        decoder.mismatch(at, "\"all\", or \"1/n\" for one packet in n, such as \"1/100\"");
+    } else {
+        out.verify = part;
+    }
+}
+
+Node verify_node(const Stream& stream) {
+    if (stream.verify == 0) return {};
+    return to_node(stream.verify == 1 ? std::string("all") : "1/" + std::to_string(stream.verify));
+}
+
+const std::array<Row<Stream>, 23> stream_rows{{
     {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
      [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
      [](const Stream& s) { return to_node(s.name); }},
@@ -99,6 +138,27 @@ const std::array<Row<Stream>, 18> stream_rows{{
       "which of the port's queues send it, as indices into tx.lcores; null: all"},
      [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },
      [](const Stream& s) { return s.workers.empty() ? Node{} : to_node(s.workers); }},
+    {{"signature", "boolean", "false", "", Effect::live,
+      "the last 16 bytes of each packet say which it is and when it left, so receivers count what is lost, "
+      "doubled and reordered; latency, verify, expect_on and expect.loss imply it"},
+     [](Decoder& d, const At& at, Stream& s) { d.read(at, s.signature); },
+     [](const Stream& s) { return to_node(s.signature); }},
+    {{"latency", "boolean", "false", "", Effect::live,
+      "measures latency beside load: a queue of its own where the port has one to spare, and nothing waits "
+      "behind its packets"},
+     [](Decoder& d, const At& at, Stream& s) { d.read(at, s.latency); },
+     [](const Stream& s) { return to_node(s.latency); }},
+    {{"verify", "\"all\" or \"1/n\"", "null", "", Effect::live,
+      "the receiver compares every byte of all packets, or of those whose index n divides"},
+     decode_verify,
+     verify_node},
+    {{"expect_on", "name", "null", "", Effect::live,
+      "the port at which it must arrive; null: any port that receives"},
+     [](Decoder& d, const At& at, Stream& s) { d.name(at, s.expect_on.emplace()); },
+     [](const Stream& s) { return to_node(s.expect_on); }},
+    {{"expect", "object", "null", "", Effect::live, "what a run must reach"},
+     [](Decoder& d, const At& at, Stream& s) { decode_object(d, at, expect_table, s.expect); },
+     [](const Stream& s) { return s.expect == Expect{} ? Node{} : encode_object(expect_table, s.expect); }},
     {{"packet", "object", "required", "", Effect::live, "what is sent"},
      [](Decoder& d, const At& at, Stream& s) { decode_packet(d, at, s); },
      [](const Stream& s) { return encode_packet(s); }},
@@ -133,6 +193,7 @@ Node encode_streams(const Model& model) {
 void append_stream_keys(std::vector<KeyInfo>& out) {
     append_keys(stream_table(), out);
     append_schedule_keys(out);
+    append_keys(expect_table, out);
 }
 
 }  // namespace volley::config

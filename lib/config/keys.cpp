@@ -25,6 +25,7 @@ const std::vector<KeyInfo>& all_keys() {
         append_process_keys(out);
         append_keys(port_table(), out);
         append_keys(tx_table(), out);
+        append_keys(rx_table(), out);
         append_stream_keys(out);
         append_packet_keys(out);
         append_value_keys(out);
@@ -39,17 +40,11 @@ const std::vector<KeyInfo>& all_keys() {
 
 const std::vector<LaterKey>& later_keys() {
     static const std::vector<LaterKey> keys{
-        {"ports[]", "rx", "null", "receive queues"},
         {"ports[]", "addresses", "[]", "the port's own IP addresses"},
         {"ports[]", "gateway", "null", "next hop of streams"},
         {"ports[]", "vlan", "null", "VLAN of the port's own addresses"},
         {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
         {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
-        {"streams[]", "signature", "false", "signed packets"},
-        {"streams[]", "latency", "false", "latency"},
-        {"streams[]", "verify", "null", "verification by the receiver"},
-        {"streams[]", "expect_on", "null", "the receiving port"},
-        {"streams[]", "expect", "null", "what a run must reach"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
         {"streams[].packet.pcap", "timing", "\"rate\"", "recorded gaps"},
         {"streams[].packet.pcap", "speed", "1.0", "recorded gaps"},

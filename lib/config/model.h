@@ -129,6 +129,13 @@ struct PacketSource {
     [[nodiscard]] bool any() const { return trafgen || pcap || !packets.empty(); }
 };
 
+/// What a run must reach; what is absent is not asked for.
+struct Expect {
+    std::optional<std::uint64_t> loss;            ///< packets lost or corrupted, at most
+    std::optional<std::uint64_t> rate_error_ppm;  ///< below the configured rate, at most
+    bool operator==(const Expect&) const = default;
+};
+
 struct Stream {
     std::string name;
     std::string port;
@@ -152,9 +159,19 @@ struct Stream {
     Duration jitter{0};                  ///< departure jitter: each burst leaves up to this later
     bool hardware_pacing = false;        ///< the NIC's limiter holds its queues, not the schedule
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
+    bool signature = false;
+    bool latency = false;
+    std::uint32_t verify = 0;              ///< one packet in so many is compared; 0: none
+    std::optional<std::string> expect_on;  ///< port at which it must arrive; none: any that receives
+    Expect expect;
     packet::PacketModel packet;          ///< with a source: its `pad` alone counts
     PacketSource source;
     std::string pointer;  ///< "/streams/0"
+
+    /// A receiver can tell its packets from all others.
+    [[nodiscard]] bool is_signed() const {
+        return signature || latency || verify != 0 || expect_on || expect.loss;
+    }
     bool operator==(const Stream&) const = default;
 };
 

@@ -18,6 +18,7 @@ const Table<Telemetry>& telemetry_table();
 const Table<Service>& service_table();
 const Table<Port>& port_table();
 const Table<TxQueues>& tx_table();
+const Table<RxQueues>& rx_table();
 const Table<Stream>& stream_table();
 
 /// Reads the array of ports or streams.

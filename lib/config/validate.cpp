@@ -109,6 +109,7 @@ class Checker {
                   "\"rate\" is missing: give the stream one such as \"10%\" or \"max\", or give port " +
                       quote(port.name) + " one for its streams to share");
         }
+        check_receiver(stream);
         if (!port.tx || port.tx->lcores.empty()) return;
         for (std::size_t i = 0; i < stream.workers.size(); ++i) {
             if (stream.workers[i] < port.tx->lcores.size()) continue;
@@ -116,6 +117,26 @@ class Checker {
                   "port " + quote(port.name) + " has " + std::to_string(port.tx->lcores.size()) +
                       " queues (its tx.lcores), so indices go from 0 to " +
                       std::to_string(port.tx->lcores.size() - 1));
+        }
+    }
+
+    void check_receiver(const Stream& stream) {
+        if (stream.expect_on && !stream.expect_on->empty()) {
+            const auto port = port_of_.find(*stream.expect_on);
+            if (port == port_of_.end()) {
+                wrong(stream.pointer + "/expect_on", "there is no port " + quote(*stream.expect_on));
+            } else if (!given(port->second->pointer + "/rx")) {
+                wrong(stream.pointer + "/expect_on",
+                      "port " + quote(*stream.expect_on) +
+                          " has no \"rx\", so it cannot receive; add \"rx\": {\"lcores\": [2]} to " +
+                          port->second->pointer);
+            }
+        } else if (stream.expect.loss &&
+                   std::none_of(model_.ports.begin(), model_.ports.end(),
+                                [&](const Port& port) { return given(port.pointer + "/rx"); })) {
+            wrong(stream.pointer + "/expect/loss",
+                  "no port has \"rx\", so every packet would count as lost; add \"rx\": {\"lcores\": [2]} to "
+                  "the port that receives it");
         }
     }
 
@@ -137,16 +158,12 @@ class Checker {
         role(lcores.control, "control");
         role(lcores.stats, "stats");
         if (lcores.dispatch) role(*lcores.dispatch, "dispatch");
-        for (const Port& port : model_.ports) {
-            if (!port.tx) continue;
-            for (std::size_t i = 0; i < port.tx->lcores.size(); ++i) {
-                const auto taken = roles.find(port.tx->lcores[i]);
-                if (taken == roles.end()) continue;
-                wrong(child_pointer(port.pointer + "/tx/lcores", i),
-                      "lcore " + std::to_string(taken->first) + " is the " + taken->second +
-                          " lcore (lcores." + taken->second + "); a worker needs one of its own");
-            }
-        }
+        for_each_worker([&](std::uint32_t lcore, const std::string& pointer) {
+            const auto taken = roles.find(lcore);
+            if (taken == roles.end()) return;
+            wrong(pointer, "lcore " + std::to_string(taken->first) + " is the " + taken->second +
+                               " lcore (lcores." + taken->second + "); a worker needs one of its own");
+        });
         check_map(roles);
     }
 
@@ -173,10 +190,19 @@ class Checker {
                                "@" + std::to_string(lcore) + "\"");
         };
         for (const auto& [lcore, name] : roles) need(lcore, "/lcores/" + name);
+        for_each_worker(need);
+    }
+
+    template <class Each>
+    void for_each_worker(Each&& each) {
         for (const Port& port : model_.ports) {
-            if (!port.tx) continue;
-            for (std::size_t i = 0; i < port.tx->lcores.size(); ++i) {
-                need(port.tx->lcores[i], child_pointer(port.pointer + "/tx/lcores", i));
+            if (port.tx) {
+                for (std::size_t i = 0; i < port.tx->lcores.size(); ++i)
+                    each(port.tx->lcores[i], child_pointer(port.pointer + "/tx/lcores", i));
+            }
+            if (port.rx) {
+                for (std::size_t i = 0; i < port.rx->lcores.size(); ++i)
+                    each(port.rx->lcores[i], child_pointer(port.pointer + "/rx/lcores", i));
             }
         }
     }

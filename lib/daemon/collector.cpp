@@ -8,8 +8,13 @@
 namespace volley::daemon {
 namespace {
 
-std::string lcore_name(const worker::LcoreLoop& loop, bool sends) {
-    return (sends ? "tx-" : "dispatch-") + std::to_string(loop.lcore().value);
+// Up to the last bucket that counted, for most stay empty.
+template <std::size_t Size>
+void add_buckets(const std::array<Counter, Size>& from, std::vector<std::uint64_t>& to) {
+    std::size_t end = Size;
+    while (end > 0 && from[end - 1].get() == 0) --end;
+    if (to.size() < end) to.resize(end);
+    for (std::size_t i = 0; i < end; ++i) to[i] += from[i].get();
 }
 
 }  // namespace
@@ -27,6 +32,8 @@ void Collector::collect(telemetry::Totals& out) {
     out.reloads = situation.reloads;
     out.run_started_ns = situation.run_started_ns;
     out.run_ended_ns = situation.run_ended_ns;
+    run_is_new_ = run_ != situation.run_id;
+    run_ = situation.run_id;
     // Streams are read before queues and ports: what is counted between is missing in the sum of the parts,
     // never in excess of the whole. In a settled report nothing moves and all agree.
     refresh();
@@ -59,8 +66,49 @@ void Collector::collect_streams(telemetry::Totals& out) {
         if (line.count != traffic::endless && stream.state == "running" &&
             stream.tx.packets - line.packets_before >= line.count)
             stream.state = "finished";
+        if (line.is_signed) collect_rx(line, stream);
         out.streams.push_back(std::move(stream));
     }
+}
+
+// Each worker expects what came up to the furthest packet that it saw itself; the stream as a whole, what the
+// furthest of them does.
+void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out) {
+    if (road_.receivers().empty()) return;
+    if (before_.size() <= line.slot.value) before_.resize(line.slot.value + 1);
+    Before& before = before_[line.slot.value];
+    before.expected.resize(road_.receivers().size());
+    if (run_is_new_) {
+        before.told = before.last;
+        before.sent = out.tx.packets;
+    }
+    telemetry::StreamRxTotals rx;
+    std::uint64_t furthest = 0;
+    receivers_.visit(line.slot, [&](std::size_t w, const worker::StreamRx& row) {
+        const std::uint64_t packets = row.packets.get();
+        if (run_is_new_) before.expected[w] = row.expected.get();
+        furthest = std::max(furthest, row.expected.get() - before.expected[w]);
+        if (packets == 0) return;
+        ++rx.workers;
+        rx.packets += packets;
+        rx.bytes += row.bytes.get();
+        rx.duplicates += row.duplicates.get();
+        rx.reordered += row.reordered.get();
+        rx.verified += row.verified.get();
+        rx.corrupted += row.corrupted.get();
+        rx.latency_sum_ns += row.latency_sum.get();
+        rx.transits += row.transits.get();
+        rx.jitter_16ths_ns = std::max(rx.jitter_16ths_ns, row.jitter.get());
+        rx.outage_longest_ns = std::max(rx.outage_longest_ns, row.outage_longest.get());
+        rx.outage_last_ns = std::max(rx.outage_last_ns, row.outage_last.get());
+        add_buckets(row.latency, rx.latency);
+        add_buckets(row.arrival, rx.arrival);
+    });
+    before.last = before.told + furthest;
+    rx.expected = before.last;
+    const std::uint64_t sent = out.tx.packets - before.sent;
+    rx.tail = sent > furthest ? sent - furthest : 0;
+    out.rx = std::move(rx);
 }
 
 void Collector::collect_lanes(telemetry::Totals& out) {
@@ -91,8 +139,14 @@ void Collector::collect_lanes(telemetry::Totals& out) {
             pool.size += lane->pool.size();
             worker.mempool = pool;
         }
-        worker.role = worker.tx ? "tx" : "dispatch";
-        worker.name = lcore_name(*loop, worker.tx.has_value());
+        bool receives = false;
+        for (const auto& lane : road_.receivers()) {
+            if (lane->lcore != loop->lcore()) continue;
+            receives = true;
+            worker.busy_cycles += lane->worker.counters().busy_cycles.get();
+        }
+        worker.role = worker.tx ? "tx" : receives ? "rx" : "dispatch";
+        worker.name = worker.role + "-" + std::to_string(loop->lcore().value);
         out.workers.push_back(std::move(worker));
     }
     for (const auto& lane : road_.lanes()) {
@@ -108,6 +162,20 @@ void Collector::collect_lanes(telemetry::Totals& out) {
         queue.limiter = limiters_.view(out.queues.size());
         out.queues.push_back(std::move(queue));
     }
+}
+
+telemetry::PortRx Collector::collect_rx(std::size_t port, const port::Statistics& device) const {
+    telemetry::PortRx rx;
+    for (const auto& lane : road_.receivers()) {
+        if (lane->port != port) continue;
+        rx.packets += lane->worker.counters().packets.get();
+        rx.bytes += lane->worker.counters().bytes.get();
+        rx.unmatched += lane->worker.counters().unmatched.get();
+    }
+    rx.missed = device.rx_missed;
+    rx.errors = device.rx_errors;
+    rx.no_mbuf = device.rx_no_mbuf;
+    return rx;
 }
 
 void Collector::collect_ports(telemetry::Totals& out, const Situation& situation) {
@@ -132,6 +200,7 @@ void Collector::collect_ports(telemetry::Totals& out, const Situation& situation
         tx.errors = device.tx_errors;
         tx.unsent = p < situation.unsent.size() ? situation.unsent[p] : 0;
         if (port.settings().tx) totals.tx = tx;
+        if (port.settings().rx) totals.rx = collect_rx(p, device);
         if (tx.stalled) {
             out.warnings.push_back("tx_stalled: port " + port.name() +
                                    " has taken no packet for 1 s; look at its link and "

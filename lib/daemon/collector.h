@@ -8,6 +8,7 @@
 
 #include "daemon/limiters.h"
 #include "daemon/links.h"
+#include "daemon/receivers.h"
 #include "daemon/road.h"
 #include "daemon/stream_book.h"
 #include "telemetry/totals.h"
@@ -30,8 +31,9 @@ struct Situation {
 /// Reads every counter of the road: the one place where worker, port and stream counters become Totals.
 class Collector : public telemetry::Source {
   public:
-    Collector(const Road& road, const StreamBook& book, const Links& links, const Limiters& limiters)
-        : road_(road), book_(book), links_(links), limiters_(limiters) {}
+    Collector(const Road& road, const StreamBook& book, const Links& links, const Limiters& limiters,
+              const Receivers& receivers)
+        : road_(road), book_(book), links_(links), limiters_(limiters), receivers_(receivers) {}
 
     /// Control.
     void tell(Situation situation) {
@@ -46,11 +48,25 @@ class Collector : public telemetry::Source {
     void collect_ports(telemetry::Totals& out, const Situation& situation);
     void collect_lanes(telemetry::Totals& out);
     void collect_streams(telemetry::Totals& out);
+    void collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out);
+    [[nodiscard]] telemetry::PortRx collect_rx(std::size_t port, const port::Statistics& device) const;
+
+    /// How far a stream had come when the run began, so that what several workers expect is not added up.
+    struct Before {
+        std::vector<std::uint64_t> expected;  ///< by RX worker
+        std::uint64_t told = 0;               ///< what this collector said then
+        std::uint64_t sent = 0;
+        std::uint64_t last = 0;  ///< what it said last
+    };
 
     const Road& road_;
     const StreamBook& book_;
     const Links& links_;
     const Limiters& limiters_;
+    const Receivers& receivers_;
+    std::string run_;  ///< that `before_` belongs to
+    bool run_is_new_ = false;
+    std::vector<Before> before_;  ///< by slot; the stats lcore's own memory
     std::mutex mutex_;
     Situation situation_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "config/load.h"
 #include "daemon/sinks.h"
 #include "dpdk/error.h"
+#include "packet/signature.h"
 #include "port/host.h"
 #include "telemetry/file_sink.h"
 #include "traffic/compile.h"
@@ -38,6 +40,8 @@ constexpr std::chrono::seconds idle_plan_patience{1};
 constexpr std::chrono::seconds stats_patience{5};
 constexpr std::chrono::seconds stop_patience{2};
 constexpr Duration late_end{1'000'000'000};
+constexpr int exit_unmet = 1;
+constexpr int exit_slow = 2;
 constexpr int exit_internal = 70;
 constexpr int exit_unsent = 75;
 // Between the plan's making and its first due tick: long enough for every lane to have adopted it.
@@ -82,6 +86,8 @@ dpdk::EalOptions eal_options(const config::Model& model) {
     for (const config::Port& port : model.ports) {
         if (port.tx)
             out.lcore_ids.insert(out.lcore_ids.end(), port.tx->lcores.begin(), port.tx->lcores.end());
+        if (port.rx)
+            out.lcore_ids.insert(out.lcore_ids.end(), port.rx->lcores.begin(), port.rx->lcores.end());
     }
     out.huge_pages = model.eal.huge_pages;
     out.memory_mib = model.eal.memory_mib;
@@ -104,17 +110,36 @@ std::string new_run_id(const std::string& name) {
     return name + "-" + start.data() + "-" + salt.data();
 }
 
+// Never that of the run before, whose packets may still be under way.
+std::uint16_t new_salt(std::uint16_t last) {
+    std::random_device random;
+    for (;;) {
+        const auto salt = static_cast<std::uint16_t>(1 + random() % 0xfffe);
+        if (salt != last) return salt;
+    }
+}
+
 // The buffers and the MTU must hold the longest frame before links are up and rates can be compiled.
 std::vector<Road::Longest> longest_frames(const config::Model& model) {
     std::vector<Road::Longest> out(model.ports.size());
     for (const config::Stream& stream : model.streams) {
         const auto port = std::find_if(model.ports.begin(), model.ports.end(),
                                        [&](const config::Port& p) { return p.name == stream.port; });
-        const auto built = traffic::build_source(stream, std::nullopt, stream.workers);
+        const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
+        const auto built = traffic::build_source(stream, std::nullopt, stream.workers, signing);
         if (port == model.ports.end() || built.index() != 0) continue;  // config has refused it already
         Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.begin())];
         const std::uint32_t length = std::get<0>(built).packet->longest();
-        if (length > longest.length || longest.stream.empty()) longest = {std::max(length, 60U), stream.name};
+        if (length > longest.length || longest.stream.empty()) {
+            longest.length = std::max(length, 60U);
+            longest.stream = stream.name;
+        }
+        for (std::size_t p = 0; signing != nullptr && p < out.size(); ++p) {
+            const bool arrives = stream.expect_on ? *stream.expect_on == model.ports[p].name : true;
+            if (!model.ports[p].rx || !arrives || length <= out[p].received) continue;
+            out[p].received = length;
+            out[p].received_stream = stream.name;
+        }
     }
     return out;
 }
@@ -128,11 +153,12 @@ Daemon::Daemon(Options options, config::Model model)
       road_(model_),
       links_(road_.ports()),
       limiters_(road_, links_),
-      collector_(road_, book_, links_, limiters_) {
+      collector_(road_, book_, links_, limiters_, receivers_) {
     situation_.state = name_of(state_);
     road_.start(longest_frames(model_));
     situation_.unsent.resize(model_.ports.size());
     inspect_host();
+    receivers_.listen(road_);
     launch_stats();
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
@@ -233,6 +259,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.end = end_;
     input.epoch_unix_ns = unix_ns_at(epoch_);
     input.previous_model = previous == nullptr ? nullptr : &model_;
+    input.salt = salt_;
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
         std::vector<config::Problem> out;
@@ -260,8 +287,12 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
 
 // Waits until every lane works on the plan, then retires the one before. False: a worker does not look; it is
 // named in the log and the plan stays with it, for it may still take it.
-bool Daemon::adopt(std::unique_ptr<traffic::Plan> plan) {
+bool Daemon::adopt(std::unique_ptr<traffic::Plan> plan, const config::Model& model, bool begins_run) {
     traffic::Plan* const offered = plan.get();
+    // Receivers know a stream before its first packet is sent.
+    if (!wait_for_receivers()) return false;
+    receivers_.offer(road_, *plan, model, salt_, begins_run, clock_.ns(tsc_now()));
+    if (!wait_for_receivers()) return false;
     road_.offer(offered);
     plans_.hold(std::move(plan));
     const auto deadline = Clock::now() + adopt_patience;
@@ -279,6 +310,21 @@ bool Daemon::adopt(std::unique_ptr<traffic::Plan> plan) {
     return true;
 }
 
+bool Daemon::wait_for_receivers() {
+    const auto deadline = Clock::now() + adopt_patience;
+    std::string laggard;
+    while (!receivers_.adopted(road_, &laggard)) {
+        if (Clock::now() >= deadline) {
+            spdlog::error(
+                "{} has not looked at its new table for {} s: it hangs in its device; stop and start volleyd",
+                laggard, adopt_patience.count());
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+}
+
 // The same instant on both clocks; ~0 where the run has no duration.
 void Daemon::set_end(const config::Run& run) {
     end_ = run.duration ? saturating_add(epoch_, ticks(*run.duration)) : ~Tsc{0};
@@ -290,6 +336,7 @@ void Daemon::begin_run() {
     situation_.run_started_ns = std::nullopt;
     situation_.run_ended_ns = std::nullopt;
     exit_after_ = model_.run.when_done == config::WhenDone::exit;
+    salt_ = new_salt(salt_);
     book_.begin();
     tell();
     stats_->begin_run(stats_patience);
@@ -307,7 +354,7 @@ void Daemon::begin_run() {
                 [this](StreamSlot slot) { return road_.sent(slot); });
     situation_.run_started_ns = epoch_ns_;
     tell();
-    adopt(std::move(plan));
+    adopt(std::move(plan), model_, true);
     limiters_.let_go(*plans_.current());
 }
 
@@ -462,6 +509,9 @@ void Daemon::finish_run() {
             drain_patience.count());
     }
     tell();
+    // What still came would be in one sum and not in another.
+    if (wait_for_receivers()) receivers_.hold(road_);
+    wait_for_receivers();
     // At the end of the process no tick may follow: the report is the last line.
     const auto line =
         exit_after_ ? stats_->finish(dry_, stats_patience) : stats_->report(dry_, stats_patience);
@@ -469,12 +519,37 @@ void Daemon::finish_run() {
         spdlog::error("the stats lcore {} has not made the report in {} s", model_.lcores.stats,
                       stats_patience.count());
         exit_code_ = exit_internal;
-    } else if (!options_.report_file.empty()) {
-        write_report(line->line);
+    } else {
+        if (!options_.report_file.empty()) write_report(line->line);
+        if (exit_code_ == 0) exit_code_ = judge(line->snapshot);
     }
+    if (!exit_after_ && wait_for_receivers()) receivers_.listen(road_);
     if (road_.adopted()) plans_.adopted(road_);
     if (configured_run_) model_.run = *configured_run_;
     configured_run_.reset();
+}
+
+// What each stream was expected to reach, told where it did not.
+int Daemon::judge(const telemetry::Snapshot& report) const {
+    int code = 0;
+    for (const config::Stream& stream : model_.streams) {
+        const auto view = std::find_if(report.streams.begin(), report.streams.end(),
+                                       [&](const auto& v) { return v.name == stream.name; });
+        if (!stream.enabled || view == report.streams.end()) continue;
+        const std::uint64_t bad = view->rx ? view->rx->lost + view->rx->corrupted : view->tx.packets;
+        if (stream.expect.loss && bad > *stream.expect.loss) {
+            spdlog::error("stream {}: {} packets lost or corrupted, {} are allowed", stream.name, bad,
+                          *stream.expect.loss);
+            code = exit_unmet;
+        }
+        const double short_ppm = -view->rate_error_ppm.value_or(0);
+        if (stream.expect.rate_error_ppm && short_ppm > static_cast<double>(*stream.expect.rate_error_ppm)) {
+            spdlog::error("stream {}: its rate fell short by {} ppm, {} are allowed", stream.name,
+                          std::llround(short_ppm), *stream.expect.rate_error_ppm);
+            if (code == 0) code = exit_slow;
+        }
+    }
+    return code;
 }
 
 void Daemon::write_report(const std::string& line) const {
@@ -529,7 +604,7 @@ bool Daemon::replace_plan(config::Model fresh) {
         throw;
     }
     const traffic::Plan& adopted_plan = *plan;
-    const bool done = adopt(std::move(plan));
+    const bool done = adopt(std::move(plan), fresh, false);
     limiters_.let_go(adopted_plan);
     model_ = std::move(fresh);
     exit_after_ = stop_asked_ || model_.run.when_done == config::WhenDone::exit;

@@ -15,6 +15,7 @@
 #include "daemon/limiters.h"
 #include "daemon/links.h"
 #include "daemon/plans.h"
+#include "daemon/receivers.h"
 #include "daemon/road.h"
 #include "daemon/signals.h"
 #include "daemon/steering.h"
@@ -44,7 +45,8 @@ class Daemon {
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;
 
-    /// From ports up to the last report. Returns the exit code: 0, or 75 when packets were left unsent.
+    /// From ports up to the last report. Returns the exit code: 0; 1 when an expectation was not met, 2 when
+    /// only a rate fell short; 75 when packets were left unsent.
     int run();
 
   private:
@@ -86,7 +88,9 @@ class Daemon {
     void reload();
     std::optional<std::string> wait_for_idle_plan();
     bool replace_plan(config::Model fresh);
-    bool adopt(std::unique_ptr<traffic::Plan> plan);
+    bool adopt(std::unique_ptr<traffic::Plan> plan, const config::Model& model, bool begins_run);
+    bool wait_for_receivers();
+    int judge(const telemetry::Snapshot& report) const;
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
@@ -97,6 +101,7 @@ class Daemon {
     config::Model model_;
     dpdk::Eal eal_;
     Signals signals_;
+    Receivers receivers_;  ///< before the road, whose workers read its tables
     Road road_;
     Links links_;
     Limiters limiters_;
@@ -115,6 +120,8 @@ class Daemon {
     State state_ = State::starting;
     Situation situation_;
     std::uint64_t generation_ = 0;
+    std::uint16_t salt_ = 0;  ///< of the run's signatures
+    TscClock clock_;
     Tsc epoch_ = 0;               ///< the run's schedule zero
     Tsc end_ = ~Tsc{0};           ///< of the run, by duration
     std::uint64_t epoch_ns_ = 0;  ///< the same instants on CLOCK_MONOTONIC

@@ -25,17 +25,23 @@ Road::~Road() {
     // A driver may give mbufs back as late as its close, so ports go before the pools.
     ports_.clear();
     loops_.clear();
+    receivers_.clear();
     lanes_.clear();
 }
 
 void Road::start(const std::vector<Longest>& longest) {
-    for (std::size_t p = 0; p < ports_.size(); ++p) ports_[p]->start(longest[p].length, longest[p].stream);
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+        const bool receives_more = longest[p].received > longest[p].length;
+        ports_[p]->start(std::max(longest[p].length, longest[p].received),
+                         receives_more ? longest[p].received_stream : longest[p].stream, longest[p].received);
+    }
     for (const auto& port : ports_) {
         port->refresh_statistics();
         at_start_.push_back(port->statistics());
     }
     written_off_.resize(ports_.size());
     build_lanes(longest);
+    build_receivers();
     for (const auto& loop : loops_) {
         dpdk::launch(
             loop->lcore(),
@@ -85,6 +91,32 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
             loop_on(lane.lcore).add(lane.worker);
             if (!inline_dispatch) loop_on(LcoreId{*model_.lcores.dispatch}).add(lane.lane);
         }
+    }
+}
+
+void Road::build_receivers() {
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        const auto& rx = model_.ports[p].rx;
+        if (!rx) continue;
+        for (std::uint32_t q = 0; q < rx->lcores.size(); ++q) {
+            receivers_.push_back(
+                std::make_unique<worker::RxLane>(ports_[p]->id(), QueueId{static_cast<std::uint16_t>(q)}));
+            worker::RxLane& lane = *receivers_.back();
+            lane.lcore = LcoreId{rx->lcores[q]};
+            lane.port = p;
+            lane.index = q;
+            loop_on(lane.lcore).add(lane.worker);
+        }
+    }
+    // An lcore rests when nothing that it does is against it.
+    for (const auto& loop : loops_) {
+        const auto here = [&](const auto& lane) { return lane->lcore == loop->lcore(); };
+        const bool sends = std::any_of(lanes_.begin(), lanes_.end(), here) ||
+                           (model_.lcores.dispatch && LcoreId{*model_.lcores.dispatch} == loop->lcore());
+        const bool polls = std::any_of(receivers_.begin(), receivers_.end(), [&](const auto& lane) {
+            return here(lane) && model_.ports[lane->port].rx->mode == "poll";
+        });
+        if (!sends && !polls) loop->set_adaptive();
     }
 }
 

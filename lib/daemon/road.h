@@ -12,6 +12,7 @@
 #include "port/port.h"
 #include "traffic/plan.h"
 #include "worker/lcore_loop.h"
+#include "worker/rx_lane.h"
 #include "worker/tx_lane.h"
 
 namespace volley::daemon {
@@ -32,6 +33,8 @@ class Road {
     struct Longest {
         std::uint32_t length = 60;
         std::string stream;
+        std::uint32_t received = 60;  ///< the longest that may arrive
+        std::string received_stream;
     };
     void start(const std::vector<Longest>& longest);
     /// Stops the lcores. False when one has not ended in time, for it hangs in its device: then nothing may
@@ -69,12 +72,14 @@ class Road {
     [[nodiscard]] std::vector<std::unique_ptr<port::Port>>& ports() { return ports_; }
     [[nodiscard]] const std::vector<std::unique_ptr<port::Port>>& ports() const { return ports_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::TxLane>>& lanes() const { return lanes_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<worker::RxLane>>& receivers() const { return receivers_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::LcoreLoop>>& loops() const { return loops_; }
     /// Longest frame without FCS that the buffers of that port hold.
     [[nodiscard]] std::uint32_t data_room(std::uint32_t port) const;
 
   private:
     void build_lanes(const std::vector<Longest>& longest);
+    void build_receivers();
     worker::LcoreLoop& loop_on(LcoreId lcore);
 
     config::Model model_;
@@ -82,6 +87,7 @@ class Road {
     std::vector<port::Statistics> at_start_;
     std::vector<std::uint64_t> written_off_;  ///< by port
     std::vector<std::unique_ptr<worker::TxLane>> lanes_;
+    std::vector<std::unique_ptr<worker::RxLane>> receivers_;
     std::vector<std::unique_ptr<worker::LcoreLoop>> loops_;
     std::uint64_t turn_ = 0;  ///< offers so far
     bool launched_ = false;

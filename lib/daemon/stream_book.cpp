@@ -36,6 +36,7 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
             entry.start_ns = std::max(epoch_ns + stream.start_delay.ns, continues ? now_ns : 0);
         }
         entry.used = entry.present = true;
+        entry.is_signed = stream.signing != nullptr;
         entry.name = stream.name;
         entry.port = model.ports[stream.port].name;
         // A stream with a shape has no one rate that could be its target.
@@ -77,6 +78,7 @@ std::vector<StreamBook::Line> StreamBook::read(std::uint64_t now_ns) const {
         line.slot = StreamSlot{slot};
         line.name = entry.name;
         line.port = entry.port;
+        line.is_signed = entry.is_signed;
         line.target_pps = entry.paused && entry.pps ? std::optional(Rational{0, 1}) : entry.pps;
         line.count = entry.count;
         line.packets_before = entry.packets_before;

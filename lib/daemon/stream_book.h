@@ -28,6 +28,7 @@ class StreamBook {
         std::optional<std::uint64_t> due_packets;
         std::uint64_t count = traffic::endless;  ///< by its count or its duration
         std::uint64_t packets_before = 0;        ///< its counter when this run's count began
+        bool is_signed = false;
     };
     /// Reads a stream's packet counter.
     using Sent = std::function<std::uint64_t(StreamSlot)>;
@@ -49,6 +50,7 @@ class StreamBook {
         bool used = false;
         bool present = false;  ///< in the plan in force
         bool paused = false;   ///< nothing falls due
+        bool is_signed = false;
         std::string name;
         std::string port;
         std::optional<Rational> pps;

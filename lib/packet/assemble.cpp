@@ -56,24 +56,54 @@ void set_size_order(Assembly& out, const Sizes& sizes) {
     }
 }
 
+/// The addresses of the outermost Ethernet header, and of the outermost IP header the time to live and the
+/// checksum that goes with it.
+std::vector<std::pair<std::uint16_t, std::uint16_t>> routed_bytes(const Layout& layout) {
+    std::vector<std::pair<std::uint16_t, std::uint16_t>> out;
+    const auto add = [&](std::uint32_t at, std::uint16_t length) {
+        out.emplace_back(static_cast<std::uint16_t>(at), length);
+    };
+    for (const Layer& layer : layout.layers) {
+        if (layer.kind == HeaderKind::eth && out.empty()) add(layer.offset, 12);
+        if (layer.kind == HeaderKind::ipv4) {
+            add(layer.offset + 8, 1);
+            add(layer.offset + 10, 2);
+            break;
+        }
+        if (layer.kind == HeaderKind::ipv6) {
+            add(layer.offset + 7, 1);
+            break;
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, const Sizes& sizes,
-                                   std::vector<Problem>& problems) {
+                                   const Signing* signing, std::vector<Problem>& problems) {
     auto out = std::make_unique<Assembly>();
+    if (signing != nullptr) {
+        out->trailer = signature_bytes;
+        out->trailer_sum = signing->trailer_sum();
+    }
+    out->routed = routed_bytes(layout);
     const std::size_t headers = layout.bytes.size();
     const auto& payload = model.payload;
     const std::size_t given = payload.kind == Payload::Kind::bytes ? payload.bytes.size() : 0;
     set_size_order(*out, sizes);
     out->image = layout.bytes;
-    // Without a frame size the content ends with what was given, and the rest is padding.
-    const std::size_t end = model.frame_size ? sizes.lengths.back() : headers + given;
+    // Without a frame size the content ends with what was given, and the rest is padding; a trailer ends
+    // both.
+    const std::size_t end = model.frame_size || signing != nullptr ? sizes.lengths.back() : headers + given;
     out->image.resize(end);
     fill_payload(out->image, headers, payload);
     if (payload.kind == Payload::Kind::random && end > headers) {
         static constexpr char name[] = "payload";
-        out->payload.push_back(
-            {static_cast<std::uint16_t>(headers), key_of(payload.seed, name, sizeof name - 1), {}});
+        out->payload.push_back({static_cast<std::uint16_t>(headers),
+                                key_of(payload.seed, name, sizeof name - 1),
+                                {},
+                                static_cast<std::uint16_t>(out->trailer)});
     }
     out->image.resize(sizes.lengths.back());
     add_cells(*out, layout, problems);

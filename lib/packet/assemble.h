@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "packet/columns.h"
 #include "packet/layout.h"
 #include "packet/plan.h"
 #include "packet/rotation_plan.h"
+#include "packet/signature.h"
 #include "packet/sizes.h"
 
 namespace volley::packet {
@@ -16,6 +19,9 @@ struct Assembly {
     std::vector<std::uint8_t> image;  ///< of the longest packet
     Plan plan;
     bool constant = false;
+    std::uint32_t trailer = 0;      ///< bytes at the end of each packet that are written after stamping
+    std::uint16_t trailer_sum = 0;  ///< what they add to a checksum that covers them, as a memory-order word
+    std::vector<std::pair<std::uint16_t, std::uint16_t>> routed;  ///< bytes that a router may change
 
     PlanStorage storage;
     std::vector<Column> columns;  ///< of the narrow cells; the last is the size's, if it varies
@@ -41,8 +47,9 @@ void add_cells(Assembly& out, Layout& layout, std::vector<Problem>& problems);
 void add_sums(Assembly& out, const Layout& layout, const Sizes& sizes, std::uint32_t end,
               std::vector<Problem>& problems);
 
-/// Turns laid-out headers, sizes and payload into bytes and a plan. Problems are appended.
+/// Turns laid-out headers, sizes and payload into bytes and a plan. signing: leaves room for its trailer;
+/// may be nullptr. Problems are appended.
 std::unique_ptr<Assembly> assemble(const PacketModel& model, Layout layout, const Sizes& sizes,
-                                   std::vector<Problem>& problems);
+                                   const Signing* signing, std::vector<Problem>& problems);
 
 }  // namespace volley::packet

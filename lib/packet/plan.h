@@ -113,11 +113,12 @@ struct ChecksumWrite {
     SumTargets sums;           ///< outer checksums that cover this one
 };
 
-/// Random bytes from `offset` to the end of the packet.
+/// Random bytes from `offset` to the end of the packet, or to its trailer.
 struct RandomPayload {
     std::uint16_t offset = 0;
     std::uint64_t key = 0;
     SumTargets sums;
+    std::uint16_t trailer = 0;
 };
 
 template <class T>

@@ -235,8 +235,9 @@ u64 write_random_bytes(u8* at, u64 key, u32 left) {
 void write_payload(const Pass& pass, Scratch& scratch) {
     const RandomPayload& payload = *pass.plan.payload;
     for (u32 k = 0; k < pass.n; ++k) {
-        const u32 end =
+        const u32 length =
             pass.plan.size == nullptr ? pass.plan.fixed_length : pass.plan.lengths[scratch.variant[k]];
+        const u32 end = length - payload.trailer;
         const u32 bytes = end > payload.offset ? end - payload.offset : 0;
         const u64 key = draw(payload.key, pass.first + k);
         scratch.other[k] = folded(write_random_bytes(pass.frames[k] + payload.offset, key, bytes));

@@ -154,10 +154,14 @@ void Summer::add_interval(const Interval& interval, const std::vector<std::uint8
     std::uint64_t sum = 0;
     std::uint32_t at = interval.begin;
     for (std::size_t v = 0; v < sums.size(); ++v) {
-        for (const std::uint32_t stop = std::min(interval.end, end_of(v)); at < stop; ++at) {
+        const bool trailer = out_.trailer != 0 && interval.end >= end_of(v);
+        const std::uint32_t content = end_of(v) - (trailer ? out_.trailer : 0);
+        for (const std::uint32_t stop = std::min(interval.end, content); at < stop; ++at) {
             sum += static_cast<std::uint64_t>(still[at]) << ((at - interval.begin) % 2 * 8);
         }
         sums[v] += sum;
+        if (!trailer) continue;
+        sums[v] += (content - interval.begin) % 2 == 0 ? out_.trailer_sum : swap_bytes(out_.trailer_sum);
     }
 }
 

@@ -1,11 +1,14 @@
 #include "packet/template.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string>
 
 #include "packet/assemble.h"
 #include "packet/layout.h"
 #include "packet/resolve.h"
+#include "packet/signature.h"
 #include "packet/sizes.h"
 
 namespace volley::packet {
@@ -27,19 +30,39 @@ std::uint32_t next_content_id() {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+/// The signature stands behind all that the model gives, at the end of a frame that no link pads. Without a
+/// frame size the frame has grown by it already.
+void check_room(std::uint32_t shortest, std::size_t content, std::size_t grown,
+                std::vector<Problem>& problems) {
+    const std::size_t needed = std::max<std::size_t>(content + signature_bytes, 60);
+    if (shortest >= needed) return;
+    problems.push_back(
+        {grown != 0 ? "/headers" : "/frame_size",
+         "frames of " + std::to_string(shortest + fcs_bytes) +
+             " bytes have no room for the signature: it takes 16 bytes behind headers and payload, so give "
+             "frame_size " +
+             std::to_string(needed + fcs_bytes) + " or more"});
+}
+
 }  // namespace
 
-PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean)
+PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean,
+                               std::shared_ptr<const Signing> signing)
     : assembly_(std::move(assembly)),
       image_(assembly_->image),
       stamp_(assembly_->rotation ? stamp_rotation : executor().stamp),
       lengths_(assembly_->rotation ? lengths_of_rotation : executor().lengths),
+      signing_(std::move(signing)),
       mean_(mean),
       content_id_(next_content_id()),
       fixed_length_(assembly_->plan.fixed_length),
       constant_(assembly_->constant) {}
 
 PacketTemplate::~PacketTemplate() = default;
+
+std::span<const std::pair<std::uint16_t, std::uint16_t>> PacketTemplate::routed() const noexcept {
+    return assembly_->routed;
+}
 
 const Plan& PacketTemplate::plan() const noexcept {
     return assembly_->plan;
@@ -60,11 +83,16 @@ std::uint16_t PacketTemplate::write(std::uint64_t index, std::uint8_t* frame) co
     stamp(index, 1, &frame);
     std::uint16_t length = 0;
     lengths(index, 1, &length);
+    if (signing_ != nullptr) {
+        const std::uint16_t sum = assembly_->trailer_sum;
+        std::memset(frame + length - signature_bytes, 0, signature_bytes);
+        std::memcpy(frame + length - signature_bytes, &sum, sizeof sum);
+    }
     return length;
 }
 
 std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(
-    const PacketModel& model, std::optional<Value> port_mac) {
+    const PacketModel& model, std::optional<Value> port_mac, std::shared_ptr<const Signing> signing) {
     std::vector<Problem> problems;
     const Resolver resolver(model, problems);
     auto layout = lay_out(model, resolver, port_mac, problems);
@@ -72,11 +100,14 @@ std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(
         problems.push_back({"/payload", "the fill pattern is empty; give at least one byte"});
     }
     const std::size_t given = model.payload.kind == Payload::Kind::bytes ? model.payload.bytes.size() : 0;
-    const auto sizes = resolve_sizes(model, resolver.size(), layout.bytes.size(), given, problems);
+    const std::size_t trailer = signing != nullptr && !model.frame_size ? signature_bytes : 0;
+    const auto sizes = resolve_sizes(model, resolver.size(), layout.bytes.size(), given + trailer, problems);
     if (!problems.empty()) return problems;
-    auto assembly = assemble(model, std::move(layout), sizes, problems);
+    if (signing != nullptr) check_room(sizes.lengths.front(), layout.bytes.size() + given, trailer, problems);
+    auto assembly = assemble(model, std::move(layout), sizes, signing.get(), problems);
     if (!problems.empty()) return problems;
-    return std::make_unique<const PacketTemplate>(std::move(assembly), sizes.mean_l2_bytes);
+    return std::make_unique<const PacketTemplate>(std::move(assembly), sizes.mean_l2_bytes,
+                                                  std::move(signing));
 }
 
 }  // namespace volley::packet

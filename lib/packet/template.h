@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,12 +20,14 @@ inline constexpr std::uint32_t max_frame = 9724;
 
 struct Assembly;
 struct Plan;
+struct Signing;
 
 /// A compiled packet: packet number i is a pure function of (template, i). Immutable, shared by all workers.
 /// No DPDK here: the same code writes packets into mbufs, pcap files and a receiver's expectations.
 class PacketTemplate {
   public:
-    PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean);
+    PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean,
+                   std::shared_ptr<const Signing> signing = nullptr);
     ~PacketTemplate();
     PacketTemplate(const PacketTemplate&) = delete;
     PacketTemplate& operator=(const PacketTemplate&) = delete;
@@ -47,9 +50,14 @@ class PacketTemplate {
     /// checksums. Frames may have been stamped with any other index of this template before. count ≤
     /// max_burst.
     void stamp(std::uint64_t first, std::uint32_t count, std::uint8_t* const* frames) const noexcept;
-    /// Packet `index` complete into `frame` (at least longest() bytes). Returns its length without FCS.
+    /// Packet `index` complete into `frame` (at least longest() bytes). Returns its length without FCS. A
+    /// signed packet ends with a trailer that says nothing, but adds up to what any of the run does.
     std::uint16_t write(std::uint64_t index, std::uint8_t* frame) const noexcept;
 
+    /// With what its sender signs, as the last step; nullptr: not at all.
+    [[nodiscard]] const Signing* signing() const noexcept { return signing_.get(); }
+    /// {offset, length} of the bytes that a router changes: MAC addresses, time to live, IPv4 checksum.
+    [[nodiscard]] std::span<const std::pair<std::uint16_t, std::uint16_t>> routed() const noexcept;
     /// What stamp() executes, for explanations and for tests of each instruction set.
     [[nodiscard]] const Plan& plan() const noexcept;
 
@@ -58,6 +66,7 @@ class PacketTemplate {
     std::span<const std::uint8_t> image_;
     void (*stamp_)(const Plan&, std::uint64_t, std::uint32_t, std::uint8_t* const*) noexcept;
     void (*lengths_)(const Plan&, std::uint64_t, std::uint32_t, std::uint16_t*) noexcept;
+    std::shared_ptr<const Signing> signing_;
     Rational mean_;
     std::uint32_t content_id_;
     std::uint16_t fixed_length_;
@@ -66,8 +75,9 @@ class PacketTemplate {
 
 /// Compiles a model. `port_mac` is the default source address of the outermost eth header (and arp sender).
 /// Throws nothing but std::bad_alloc: all problems come back at once, with pointers such as
-/// "/headers/2/ipv4/src".
+/// "/headers/2/ipv4/src". signing: its salt must be known, the rest may follow until the template is used.
 std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(
-    const PacketModel& model, std::optional<Value> port_mac = std::nullopt);
+    const PacketModel& model, std::optional<Value> port_mac = std::nullopt,
+    std::shared_ptr<const Signing> signing = nullptr);
 
 }  // namespace volley::packet

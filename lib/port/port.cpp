@@ -196,54 +196,97 @@ void Port::set_flow_control() {
     }
 }
 
-void Port::configure_queues() {
-    const auto queues = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->lcores.size() : 0);
+// net_tap and net_af_xdp refuse unequal queue counts.
+Port::Queues Port::queue_counts(const rte_eth_dev_info& info) const {
+    const auto count = [](const auto& queues) {
+        return static_cast<std::uint16_t>(queues ? queues->lcores.size() : 0);
+    };
+    Queues out{count(settings_.tx), count(settings_.rx)};
+    if (driver_ == "net_tap" || driver_ == "net_af_xdp") {
+        if (out.rx != 0 && out.tx != 0 && out.rx != out.tx) {
+            throw dpdk::Error("port " + name() + ": " + driver_ +
+                                  " has as many RX as TX queues, but tx.lcores has " +
+                                  std::to_string(out.tx) + " and rx.lcores " + std::to_string(out.rx),
+                              EINVAL, "give both the same number of lcores");
+        }
+        out.tx = out.rx = std::max(out.tx, out.rx);
+    }
+    const auto check = [&](std::uint16_t wanted, std::uint16_t most, const char* lcores, const char* queues) {
+        if (wanted <= most) return;
+        throw dpdk::Error("port " + name() + ": " + std::to_string(wanted) + " " + lcores + " lcores, but " +
+                              driver_ + " has " + std::to_string(most) + " " + queues + " queues",
+                          EINVAL, queue_hint(driver_));
+    };
+    check(out.tx, info.max_tx_queues, "tx", "TX");
+    check(out.rx, info.max_rx_queues, "rx", "RX");
+    return out;
+}
+
+void Port::configure_queues(std::uint32_t longest_rx) {
     rte_eth_dev_info info{};
     int code = rte_eth_dev_info_get(id_.value, &info);
     if (code != 0) throw dpdk::Error("reading what port " + name() + " can do", code);
-    if (queues > info.max_tx_queues) {
-        throw dpdk::Error("port " + name() + ": " + std::to_string(queues) + " tx lcores, but " + driver_ +
-                              " has " + std::to_string(info.max_tx_queues) + " TX queues",
-                          EINVAL, queue_hint(driver_));
-    }
-    // net_tap and net_af_xdp refuse unequal queue counts; nobody receives from these queues yet, so they get
-    // the smallest pool: af_xdp fills a ring of 2048 from it.
-    const bool paired = driver_ == "net_tap" || driver_ == "net_af_xdp";
-    const std::uint16_t rx_queues = paired ? queues : std::uint16_t{0};
+    const Queues queues = queue_counts(info);
     rte_eth_conf conf{};
     constexpr std::uint64_t checksums =
         RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
     if (settings_.tx && settings_.tx->offload) tx_offloads_ = info.tx_offload_capa & checksums;
     conf.txmode.offloads = tx_offloads_;
-    code = rte_eth_dev_configure(id_.value, rx_queues, queues, &conf);
+    if (queues.rx > 1 && info.flow_type_rss_offloads != 0) {
+        conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+        conf.rx_adv_conf.rss_conf.rss_hf =
+            info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+    }
+    code = rte_eth_dev_configure(id_.value, queues.rx, queues.tx, &conf);
     if (code != 0) throw dpdk::Error("configuring port " + name(), code, queue_hint(driver_));
-    std::uint16_t rx_descriptors = 64;
-    std::uint16_t tx_descriptors = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->descriptors : 64);
+    auto rx_descriptors = static_cast<std::uint16_t>(settings_.rx ? settings_.rx->descriptors : 64);
+    auto tx_descriptors = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->descriptors : 64);
     code = rte_eth_dev_adjust_nb_rx_tx_desc(id_.value, &rx_descriptors, &tx_descriptors);
-    if (code != 0) throw dpdk::Error("sizing the rings of port " + name(), code, "change tx.descriptors");
-    const rte_eth_txconf tx = queue_settings(info.default_txconf);
+    if (code != 0)
+        throw dpdk::Error("sizing the rings of port " + name(), code,
+                          "change tx.descriptors or rx.descriptors");
+    set_up_tx_queues(queues.tx, tx_descriptors, queue_settings(info.default_txconf));
+    set_up_rx_queues(queues.rx, rx_descriptors, longest_rx);
+}
+
+void Port::set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx) {
     std::optional<ixgbe::TxPathListener> listener;
     if (driver_ == ixgbe_driver) listener.emplace();
     for (std::uint16_t q = 0; q < queues; ++q) {
-        code = rte_eth_tx_queue_setup(id_.value, q, tx_descriptors, static_cast<unsigned>(socket_), &tx);
+        const int code =
+            rte_eth_tx_queue_setup(id_.value, q, descriptors, static_cast<unsigned>(socket_), &tx);
         if (code != 0) {
             throw dpdk::Error("setting up TX queue " + std::to_string(q) + " of port " + name(), code,
                               queue_hint(driver_));
         }
     }
     if (listener && queues != 0) confirm_tx_path(listener->heard());
-    for (std::uint16_t q = 0; q < rx_queues; ++q) {
-        if (rx_pool_ == nullptr) {
-            const std::string pool = "rx_" + std::to_string(id_.value);
-            rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), driver_ == "net_af_xdp" ? 8191 : 2047, 0, 0,
-                                               RTE_MBUF_DEFAULT_BUF_SIZE, socket_);
-            if (rx_pool_ == nullptr)
-                throw dpdk::Error("creating mempool " + pool, rte_errno, "raise eal.memory_mib");
+}
+
+// One pool for all queues of the port: full rings, bursts in hand, and what each lcore's cache may hold. A
+// frame always fits one buffer, so receivers see no chains.
+void Port::set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest) {
+    if (queues == 0) return;
+    const unsigned cache = settings_.rx ? 256 : 0;
+    // af_xdp fills a ring of 2048 from it.
+    const unsigned least = driver_ == "net_af_xdp" ? 8191 : 2047;
+    const unsigned count = std::max(queues * (descriptors + 512U + cache * 2U) + 511U, least);
+    const std::uint32_t frame = std::max<std::uint32_t>({longest, settings_.mtu.value_or(0) + 26, 2048});
+    const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((frame + 127) & ~127U));
+    const std::string pool = "rx_" + std::to_string(id_.value);
+    rx_pool_ = rte_pktmbuf_pool_create(pool.c_str(), count, cache, 0, room, socket_);
+    if (rx_pool_ == nullptr) {
+        throw dpdk::Error("creating mempool " + pool + " of " + std::to_string(count) + " buffers of " +
+                              std::to_string(room) + " bytes",
+                          rte_errno, "raise eal.memory_mib, or lower rx.descriptors");
+    }
+    for (std::uint16_t q = 0; q < queues; ++q) {
+        const int code = rte_eth_rx_queue_setup(id_.value, q, descriptors, static_cast<unsigned>(socket_),
+                                                nullptr, rx_pool_);
+        if (code != 0) {
+            throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code,
+                              queue_hint(driver_));
         }
-        code = rte_eth_rx_queue_setup(id_.value, q, rx_descriptors, static_cast<unsigned>(socket_), nullptr,
-                                      rx_pool_);
-        if (code != 0)
-            throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code);
     }
 }
 
@@ -278,8 +321,8 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
     }
 }
 
-void Port::start(std::uint32_t longest_frame, const std::string& longest_stream) {
-    configure_queues();
+void Port::start(std::uint32_t longest_frame, const std::string& longest_stream, std::uint32_t longest_rx) {
+    configure_queues(longest_rx);
     map_queue_statistics();
     set_mtu(longest_frame, longest_stream);
     const int code = rte_eth_dev_start(id_.value);

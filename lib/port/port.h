@@ -28,8 +28,9 @@ struct Statistics {
     std::uint64_t rx_no_mbuf = 0;
 };
 
-/// An Ethernet port of DPDK from probe to close: found by its device text, configured with one TX queue a
-/// worker, started, stopped and closed in that order. Control owns it; the data path knows only its PortId.
+/// An Ethernet port of DPDK from probe to close: found by its device text, configured with one TX and one RX
+/// queue a worker, started, stopped and closed in that order. Control owns it; the data path knows only its
+/// PortId.
 class Port {
   public:
     /// Probes the device ("0000:03:00.0", or a vdev such as "net_null0,copy=0"), which may already be there.
@@ -39,9 +40,10 @@ class Port {
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
 
-    /// Configures queues and starts the port. longest_frame: of all templates, without FCS; longest_stream
-    /// names its stream for the message when the device cannot carry it. Throws dpdk::Error.
-    void start(std::uint32_t longest_frame, const std::string& longest_stream);
+    /// Configures queues and starts the port. longest_frame: of all templates that it sends or is to receive,
+    /// without FCS; longest_stream names its stream for the message when the device cannot carry it.
+    /// longest_rx: the least that its receive buffers hold. Throws dpdk::Error.
+    void start(std::uint32_t longest_frame, const std::string& longest_stream, std::uint32_t longest_rx = 0);
     /// Stops the port; the PMD gives back the mbufs that it holds. Safe when not started.
     void stop() noexcept;
 
@@ -79,7 +81,14 @@ class Port {
 
   private:
     void probe();
-    void configure_queues();
+    struct Queues {
+        std::uint16_t tx = 0;
+        std::uint16_t rx = 0;
+    };
+    [[nodiscard]] Queues queue_counts(const rte_eth_dev_info& info) const;
+    void configure_queues(std::uint32_t longest_rx);
+    void set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx);
+    void set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest);
     [[nodiscard]] rte_eth_txconf queue_settings(rte_eth_txconf defaults) const;
     [[nodiscard]] ixgbe::TxRules tx_rules() const;
     void confirm_tx_path(std::optional<ixgbe::TxPath> said);

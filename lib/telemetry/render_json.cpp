@@ -123,6 +123,38 @@ void write(JsonWriter& json, const WorkerView& worker) {
     json.end_object();
 }
 
+void write(JsonWriter& json, const LatencyView& latency) {
+    json.begin_object().member("count", latency.count).member("min", latency.min);
+    json.member("mean", measured(latency.mean)).member("p50", latency.p50).member("p90", latency.p90);
+    json.member("p99", latency.p99).member("p99_9", latency.p99_9).member("p99_99", latency.p99_99);
+    json.member("max", latency.max).end_object();
+}
+
+void write(JsonWriter& json, const StreamRxView& rx) {
+    json.begin_object();
+    json.member("packets", rx.traffic.packets).member("l2_bytes", rx.traffic.l2_bytes);
+    write_rates(json, rx.traffic.rates);
+    json.member("lost", rx.lost).member("duplicates", rx.duplicates).member("reordered", rx.reordered);
+    json.member("verified", rx.verified).member("corrupted", rx.corrupted);
+    json.member("loss_duration_ns", rx.loss_duration_ns);
+    json.member("last_loss_duration_ns", rx.last_loss_duration_ns);
+    json.key("latency_ns");
+    if (rx.latency) {
+        write(json, *rx.latency);
+    } else {
+        json.null();
+    }
+    json.member("jitter_ns", measured(rx.jitter_ns));
+    json.key("interarrival_ns");
+    if (rx.interarrival) {
+        json.begin_object().member("p50", rx.interarrival->p50).member("p99", rx.interarrival->p99);
+        json.member("max", rx.interarrival->max).end_object();
+    } else {
+        json.null();
+    }
+    json.end_object();
+}
+
 }  // namespace
 
 void write(JsonWriter& json, const StreamView& stream) {
@@ -141,7 +173,12 @@ void write(JsonWriter& json, const StreamView& stream) {
     } else {
         json.null();
     }
-    json.key("rx").null();
+    json.key("rx");
+    if (stream.rx) {
+        write(json, *stream.rx);
+    } else {
+        json.null();
+    }
     if (stream.achieved) {
         json.key("achieved_pps").begin_object().member("samples", stream.achieved->samples);
         json.member("mean", measured(stream.achieved->mean))

@@ -8,6 +8,7 @@
 #include "telemetry/arithmetic.h"
 #include "telemetry/derive.h"
 #include "telemetry/earlier.h"
+#include "telemetry/rx_view.h"
 
 namespace volley::telemetry {
 namespace {
@@ -27,6 +28,20 @@ void compare(std::vector<std::string>& out, const std::string& who, std::uint64_
     if (own == sum) return;
     out.push_back(who + " sent " + std::to_string(own) + " " + std::string(unit) + ", " + others + " " +
                   std::to_string(sum));
+}
+
+// In a settled report nothing is under way: what was sent and has not come is lost.
+void count_tails(Snapshot& report, const Totals& base, const Totals& now) {
+    Earlier earlier(base.streams);
+    std::map<std::string_view, StreamView*> views;
+    for (StreamView& view : report.streams) views[view.name] = &view;
+    for (std::size_t i = 0; i < now.streams.size(); ++i) {
+        const StreamTotals& stream = now.streams[i];
+        const auto view = views.find(stream.name);
+        if (!stream.rx || view == views.end() || !view->second->rx) continue;
+        const StreamTotals& before = earlier.find(i, stream);
+        view->second->rx->lost = rx_view(before.rx.value_or(StreamRxTotals{}), *stream.rx, true).lost;
+    }
 }
 
 }  // namespace
@@ -67,10 +82,41 @@ Snapshot make_report(const Totals& base, const Totals& now, const RateHistory& h
     out.settled = settled;
     for (StreamView& stream : out.streams) stream.achieved = history.of(stream.name);
     if (settled) {
+        count_tails(out, base, now);
         for (std::string& text : disagreements(out)) out.warnings.push_back(std::move(text));
     }
     return out;
 }
+
+namespace {
+
+// What receivers took is what they knew and what they did not. A stream that was sent is received or lost.
+void compare_received(std::vector<std::string>& out, const Snapshot& report) {
+    std::uint64_t ports = 0;
+    std::uint64_t streams = 0;
+    bool receives = false;
+    for (const PortView& port : report.ports) {
+        if (!port.rx) continue;
+        receives = true;
+        ports = saturating_add(ports, since(port.rx->unmatched, port.rx->traffic.packets));
+    }
+    for (const StreamView& stream : report.streams) {
+        if (!stream.rx) continue;
+        const StreamRxView& rx = *stream.rx;
+        streams = saturating_add(streams, rx.traffic.packets);
+        const std::uint64_t arrived = since(rx.duplicates, rx.traffic.packets);
+        if (arrived <= stream.tx.packets) {
+            compare(out, "stream " + stream.name, stream.tx.packets, "of them received or lost",
+                    saturating_add(arrived, rx.lost), "packets");
+        }
+    }
+    if (receives && ports != streams) {
+        out.push_back("the ports received " + std::to_string(ports) + " packets of streams, the streams " +
+                      std::to_string(streams));
+    }
+}
+
+}  // namespace
 
 std::vector<std::string> disagreements(const Snapshot& report) {
     std::vector<std::string> out;
@@ -97,6 +143,7 @@ std::vector<std::string> disagreements(const Snapshot& report) {
         compare(out, who, own.packets, "its streams", by_stream[port.name].packets, "packets");
         compare(out, who, own.bytes, "its streams", by_stream[port.name].bytes, "bytes");
     }
+    compare_received(out, report);
     compare(out, "the ports", ports.packets, "the workers", workers.packets, "packets");
     compare(out, "the ports", ports.bytes, "the workers", workers.bytes, "bytes");
     compare(out, "the ports", ports.packets, "the streams", streams.packets, "packets");

@@ -9,6 +9,7 @@
 #include "telemetry/arithmetic.h"
 #include "telemetry/derive.h"
 #include "telemetry/earlier.h"
+#include "telemetry/rx_view.h"
 
 namespace volley::telemetry {
 namespace {
@@ -140,6 +141,12 @@ StreamView stream_view(const StreamTotals& base, const StreamTotals& previous, c
     out.state = now.state;
     out.tx = traffic(base.tx, previous.tx, now.tx, span.elapsed_ns);
     out.lateness = lateness_view(lateness_since(base.lateness, now.lateness));
+    if (now.rx) {
+        out.rx = rx_view(base.rx.value_or(StreamRxTotals{}), *now.rx, false);
+        const StreamRxTotals before = previous.rx.value_or(StreamRxTotals{});
+        out.rx->traffic.rates = rates_of(since(before.packets, now.rx->packets),
+                                         since(before.bytes, now.rx->bytes), span.elapsed_ns);
+    }
     if (now.target_pps) out.target_pps = value_of(*now.target_pps);
     double expected = 0;
     if (now.due_packets) {
@@ -159,6 +166,21 @@ void add(std::optional<double>& sum, const std::optional<double>& part) {
     if (part) sum = sum.value_or(0) + *part;
 }
 
+// Times of different streams make no common percentile, so the sum has none.
+void add(StreamRxView& sum, const StreamRxView& part) {
+    sum.traffic.packets = saturating_add(sum.traffic.packets, part.traffic.packets);
+    sum.traffic.bytes = saturating_add(sum.traffic.bytes, part.traffic.bytes);
+    sum.traffic.l2_bytes = saturating_add(sum.traffic.l2_bytes, part.traffic.l2_bytes);
+    add(sum.traffic.rates.pps, part.traffic.rates.pps);
+    add(sum.traffic.rates.l2_bps, part.traffic.rates.l2_bps);
+    add(sum.traffic.rates.l1_bps, part.traffic.rates.l1_bps);
+    sum.lost = saturating_add(sum.lost, part.lost);
+    sum.duplicates = saturating_add(sum.duplicates, part.duplicates);
+    sum.reordered = saturating_add(sum.reordered, part.reordered);
+    sum.verified = saturating_add(sum.verified, part.verified);
+    sum.corrupted = saturating_add(sum.corrupted, part.corrupted);
+}
+
 void add(StreamView& sum, const StreamView& part) {
     sum.tx.packets = saturating_add(sum.tx.packets, part.tx.packets);
     sum.tx.bytes = saturating_add(sum.tx.bytes, part.tx.bytes);
@@ -167,6 +189,7 @@ void add(StreamView& sum, const StreamView& part) {
     add(sum.tx.rates.l2_bps, part.tx.rates.l2_bps);
     add(sum.tx.rates.l1_bps, part.tx.rates.l1_bps);
     add(sum.target_pps, part.target_pps);
+    if (part.rx) add(sum.rx ? *sum.rx : sum.rx.emplace(), *part.rx);
     if (part.shortfall_packets) {
         sum.shortfall_packets = saturating_add(sum.shortfall_packets.value_or(0), *part.shortfall_packets);
     }

@@ -73,6 +73,33 @@ struct LatenessView {
     std::uint64_t max = 0;
 };
 
+/// Nanoseconds, each within 1.6 % but for the mean, which is exact. None without samples.
+struct LatencyView {
+    std::uint64_t count = 0;
+    std::uint64_t min = 0;
+    double mean = 0;
+    std::uint64_t p50 = 0;
+    std::uint64_t p90 = 0;
+    std::uint64_t p99 = 0;
+    std::uint64_t p99_9 = 0;
+    std::uint64_t p99_99 = 0;
+    std::uint64_t max = 0;
+};
+
+struct StreamRxView {
+    Traffic traffic;
+    std::uint64_t lost = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t verified = 0;
+    std::uint64_t corrupted = 0;
+    std::optional<std::uint64_t> loss_duration_ns;       ///< around the longest gap; none without loss
+    std::optional<std::uint64_t> last_loss_duration_ns;  ///< around the last one
+    std::optional<LatencyView> latency;
+    std::optional<double> jitter_ns;
+    std::optional<LatenessView> interarrival;
+};
+
 /// The achieved rate, sampled at every tick that lies wholly within the run. Packets per second.
 struct RateSamples {
     std::uint64_t samples = 0;
@@ -85,6 +112,7 @@ struct StreamView {
     std::optional<std::string> port;  ///< none for "_other"
     std::optional<std::string> state;
     Traffic tx;
+    std::optional<StreamRxView> rx;
     std::optional<double> target_pps;
     std::optional<double> rate_error_ppm;
     std::optional<std::uint64_t> shortfall_packets;

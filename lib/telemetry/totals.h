@@ -101,6 +101,28 @@ struct WorkerTotals {
     std::uint64_t heartbeat = 0;  ///< turns of the worker's loop
 };
 
+/// What the RX workers counted of a stream. Of its packets, packets - duplicates are different ones.
+struct StreamRxTotals {
+    std::uint32_t workers = 0;  ///< that saw packets of it
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t expected = 0;  ///< packets up to the furthest that came
+    std::uint64_t tail = 0;      ///< sent in this run, and further than the furthest that came
+    std::uint64_t duplicates = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t verified = 0;
+    std::uint64_t corrupted = 0;
+    std::uint64_t latency_sum_ns = 0;
+    std::uint64_t transits = 0;           ///< differences that the jitter was made of
+    std::uint64_t jitter_16ths_ns = 0;    ///< gauge
+    std::uint64_t outage_longest_ns = 0;  ///< gauge, of the stream's life
+    std::uint64_t outage_last_ns = 0;     ///< gauge
+    /// Packets by latency (32 buckets an octave) and by the time since the one before (4), both in
+    /// nanoseconds, index as in LatencyBuckets and ArrivalBuckets; may be shorter, the rest is 0.
+    std::vector<std::uint64_t> latency;
+    std::vector<std::uint64_t> arrival;
+};
+
 struct StreamTotals {
     std::string name;
     std::string port;
@@ -109,6 +131,7 @@ struct StreamTotals {
     /// left out.
     std::string state;
     TxCount tx;
+    std::optional<StreamRxTotals> rx;    ///< of a signed stream, where a port receives
     std::optional<Rational> target_pps;  ///< none for "max"
     /// Packets that the configured rate made due by monotonic_ns: reckoned from rate, start and count on
     /// CLOCK_MONOTONIC, not from what the lanes emitted, else a lane that slips or a clock that errs goes

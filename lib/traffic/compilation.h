@@ -28,6 +28,8 @@ class Compilation {
         problems_.push_back({std::move(pointer), std::move(text)});
     }
     [[nodiscard]] std::uint64_t link_of(std::size_t port) const;
+    /// A stream of that port measures latency and wants a queue of its own.
+    [[nodiscard]] bool has_latency(const std::string& port) const;
     /// The stream of that name in the plan before, or nullptr.
     [[nodiscard]] const StreamPlan* before(const std::string& name) const;
 

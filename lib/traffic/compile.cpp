@@ -43,6 +43,12 @@ std::uint64_t Compilation::link_of(std::size_t port) const {
     return real != 0 ? real : model_.ports[port].speed_bps.value_or(0);
 }
 
+bool Compilation::has_latency(const std::string& port) const {
+    return std::any_of(model_.streams.begin(), model_.streams.end(), [&](const config::Stream& stream) {
+        return stream.enabled && stream.latency && stream.workers.empty() && stream.port == port;
+    });
+}
+
 const StreamPlan* Compilation::before(const std::string& name) const {
     const auto found = before_.find(name);
     return found == before_.end() ? nullptr : found->second;
@@ -92,8 +98,11 @@ void Compilation::set_workers(const config::Stream& from, StreamPlan& stream) {
     }
     stream.workers = from.workers;
     if (from.workers.empty()) {
-        stream.workers.resize(workers);
+        // What measures latency does not queue behind the load, where the port has a queue to spare.
+        const bool spare = workers > 1 && has_latency(from.port);
+        stream.workers.resize(spare ? workers - 1 : workers);
         std::iota(stream.workers.begin(), stream.workers.end(), 0U);
+        if (from.latency) stream.workers = {workers - 1};
     }
     std::sort(stream.workers.begin(), stream.workers.end());
     stream.workers.erase(std::unique(stream.workers.begin(), stream.workers.end()), stream.workers.end());
@@ -111,8 +120,10 @@ std::shared_ptr<const packet::PacketTemplate> Compilation::unchanged_packet(
     const auto model = models_before_.find(from.name);
     if (was == nullptr || model == models_before_.end()) return nullptr;
     const bool file = from.source.pcap || from.source.trafgen;  // which may have changed
-    const bool same = !file && model->second->port == from.port && model->second->packet == from.packet &&
-                      model->second->source == from.source;
+    // What is signed says which life of the stream it belongs to.
+    const bool of_a_life = from.is_signed() || was->signing != nullptr;
+    const bool same = !file && !of_a_life && model->second->port == from.port &&
+                      model->second->packet == from.packet && model->second->source == from.source;
     return same ? was->packet : nullptr;
 }
 
@@ -124,7 +135,12 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
         stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
         return;
     }
-    auto built = build_source(from, mac, stream.workers);
+    if (from.is_signed()) {
+        stream.signing = std::make_shared<packet::Signing>();
+        stream.signing->salt = inputs_.salt;
+        stream.signing->closes_batch = from.latency;
+    }
+    auto built = build_source(from, mac, stream.workers, stream.signing);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& found : *problems) {
             problem(from.pointer + "/packet" + found.pointer, std::move(found.text));

@@ -29,8 +29,9 @@ struct Inputs {
     Tsc epoch = 0;  ///< the schedule's zero: a little ahead of the first plan's adoption, or its first
                     ///< packets are late
     std::uint64_t epoch_unix_ns = 0;  ///< Unix time at epoch, for starts at a time of day
-    Tsc not_before = 0;  ///< streams that are new in a later plan count their start delay from here
-    Tsc end = ~Tsc{0};   ///< epoch + ticks_of(run.duration); ~0: none
+    Tsc not_before = 0;      ///< streams that are new in a later plan count their start delay from here
+    Tsc end = ~Tsc{0};       ///< epoch + ticks_of(run.duration); ~0: none
+    std::uint16_t salt = 1;  ///< of the run's signatures, 1 to 0xfffe
     std::optional<double> multiplier;               ///< instead of run.multiplier
     const config::Model* previous_model = nullptr;  ///< of `previous`: unchanged packets keep their templates
 };

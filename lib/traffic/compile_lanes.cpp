@@ -69,6 +69,10 @@ void Compilation::carry() {
                                (stream.burst_auto && was->burst_auto && stream.workers.size() == 1));
         stream.carried = same_burst && was->port == stream.port && was->workers == stream.workers;
         stream.epoch = stream.carried ? was->epoch : table_.next_epoch(stream.slot);
+        if (stream.signing != nullptr) {
+            stream.signing->stream = stream.slot.value;
+            stream.signing->generation = static_cast<std::uint8_t>(stream.epoch);
+        }
         set_start(*from_[i], stream, stream.carried ? was : nullptr);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/tsc.h"
 #include "base/units.h"
+#include "packet/signature.h"
 #include "packet/template.h"
 #include "traffic/lane_schedule.h"
 
@@ -19,6 +20,7 @@ struct StreamPlan {
     StreamSlot slot;                                       ///< stable by name over generations
     std::uint32_t port = 0;                                ///< index into config ports
     std::shared_ptr<const packet::PacketTemplate> packet;  ///< shared with the plan before while unchanged
+    std::shared_ptr<packet::Signing> signing;              ///< nullptr: not signed
     Rational mean_l2_bytes;                                ///< of a frame, with FCS
     bool max = false;                                      ///< takes what the paced streams leave
     bool hardware = false;                                 ///< sent at max: the NIC's limiter keeps its pps

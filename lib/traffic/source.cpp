@@ -230,11 +230,12 @@ std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::
 
 std::variant<Source, Problems> build_source(const config::Stream& stream,
                                             std::optional<packet::Value> port_mac,
-                                            std::span<const std::uint32_t> workers) {
+                                            std::span<const std::uint32_t> workers,
+                                            const std::shared_ptr<const packet::Signing>& signing) {
     if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers);
     if (stream.source.pcap) return PcapBuilder(stream).run();
     if (!stream.source.packets.empty()) return build_packets(stream, port_mac);
-    auto built = packet::build(stream.packet, port_mac);
+    auto built = packet::build(stream.packet, port_mac, signing);
     if (auto* problems = std::get_if<Problems>(&built)) return std::move(*problems);
     Source source;
     source.packet = std::move(std::get<0>(built));

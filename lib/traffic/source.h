@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/model.h"
+#include "packet/signature.h"
 #include "packet/template.h"
 
 namespace volley::traffic {
@@ -22,11 +23,13 @@ struct Source {
 };
 
 /// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
-/// workers: those of its port that send it, which cpu() of trafgen files names. Problems come with pointers
-/// below the stream's packet and name file, place and reason.
-std::variant<Source, std::vector<packet::Problem>> build_source(const config::Stream& stream,
-                                                                std::optional<packet::Value> port_mac,
-                                                                std::span<const std::uint32_t> workers);
+/// workers: those of its port that send it, which cpu() of trafgen files names. signing: of a header stack
+/// that is signed, or nullptr. Problems come with pointers below the stream's packet and name file, place and
+/// reason.
+std::variant<Source, std::vector<packet::Problem>> build_source(
+    const config::Stream& stream, std::optional<packet::Value> port_mac,
+    std::span<const std::uint32_t> workers,
+    const std::shared_ptr<const packet::Signing>& signing = nullptr);
 
 /// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
 /// neither header nor outer tags) or tx.max_frame. Empty when it can.

@@ -8,6 +8,7 @@
 #include "base/counter.h"
 #include "base/ids.h"
 #include "worker/lane.h"
+#include "worker/rx_worker.h"
 #include "worker/tx_worker.h"
 
 namespace volley::worker {
@@ -22,6 +23,10 @@ class LcoreLoop {
     /// Before launch only.
     void add(Lane& lane) { lanes_.push_back(&lane); }
     void add(TxWorker& worker) { workers_.push_back(&worker); }
+    void add(RxWorker& worker) { receivers_.push_back(&worker); }
+    /// Before launch only. Sleeps for a bounded time when it has found nothing for a while; only an lcore
+    /// that does nothing but receive does so, for a sender must not be late.
+    void set_adaptive() noexcept { adaptive_ = true; }
 
     [[nodiscard]] LcoreId lcore() const noexcept { return lcore_; }
 
@@ -42,10 +47,15 @@ class LcoreLoop {
     [[nodiscard]] const Counter& dispatch_busy() const noexcept { return dispatch_busy_; }
 
   private:
+    void rest() noexcept;
+
     const LcoreId lcore_;
     const bool yield_;
     std::vector<Lane*> lanes_;
     std::vector<TxWorker*> workers_;
+    std::vector<RxWorker*> receivers_;
+    bool adaptive_ = false;
+    std::uint32_t idle_turns_ = 0;
     alignas(cache_line) std::atomic<bool> stop_{false};  ///< written by control
     alignas(cache_line) Counter heartbeat_;              ///< this line: written by the lcore
     Counter dispatch_busy_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "worker/tsan.h"
+#include "worker/tx_batch.h"
 
 namespace volley::worker {
 namespace {
@@ -92,16 +93,36 @@ void prepare_fixed(const packet::PacketTemplate& packet, std::uint32_t count, in
 void prepare_varying(const packet::PacketTemplate& packet, std::uint32_t count, int id_offset,
                      rte_mbuf** mbufs, const std::uint16_t* lengths) noexcept {
     const std::uint32_t id = packet.content_id();
+    // The trailer of a shorter packet stands where a longer one has payload.
+    const bool spoilt = packet.signing() != nullptr;
     for (std::uint32_t k = 0; k < count; ++k) {
         const Header wanted = header(lengths[k]);
         _mm_store_si128(place_of(mbufs[k]), wanted.head);
         _mm_store_si128(place_of(mbufs[k]) + 1, wanted.tail);
-        if (content_of(mbufs[k], id_offset) != id) [[unlikely]]
+        if (spoilt || content_of(mbufs[k], id_offset) != id) [[unlikely]]
             copy_image(mbufs[k], packet, id_offset);
     }
 }
 
 }  // namespace
+
+void TxBatch::sign(std::uint64_t time_ns) noexcept {
+    std::uint32_t at = head_;
+    for (std::uint32_t e = first_; e < last_; ++e) {
+        const Entry& entry = entries_[e];
+        const std::uint32_t end = at + entry.left;
+        if (entry.signing == nullptr) {
+            at = end;
+            continue;
+        }
+        const packet::Signing signing = *entry.signing;
+        for (std::uint64_t index = entry.end_index - entry.left; at < end; ++at, ++index) {
+            const std::uint32_t length = entry.length != 0 ? entry.length : lengths_[at];
+            packet::write_signature(frame_of(mbufs_[at]) + length - packet::signature_bytes, signing, index,
+                                    time_ns);
+        }
+    }
+}
 
 bool stamp(const traffic::TemplateBurst& burst, rte_mempool* pool, int id_offset, rte_mbuf** out,
            std::uint16_t* lengths) noexcept {

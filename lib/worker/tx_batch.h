@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/tsc.h"
+#include "packet/signature.h"
 #include "packet/template.h"
 #include "worker/counters.h"
 
@@ -37,10 +38,20 @@ class TxBatch {
     }
     /// The burst that was written to places(count). length: of every packet, or 0 when lengths[] holds them.
     void commit(std::uint32_t count, std::uint32_t length, Tsc due, StreamTx& row) noexcept {
-        if (last_ == entries_.size()) move_entries_to_front();
-        entries_[last_++] = {&row, due, count, length};
-        tail_ += count;
+        commit(count, length, due, row, nullptr, 0);
     }
+    /// The same; signing: what its packets, of which the first is `first_index`, are signed with, or nullptr.
+    void commit(std::uint32_t count, std::uint32_t length, Tsc due, StreamTx& row,
+                const packet::Signing* signing, std::uint64_t first_index) noexcept {
+        if (last_ == entries_.size()) move_entries_to_front();
+        entries_[last_++] = {&row, due, count, length, signing, first_index + count};
+        tail_ += count;
+        signed_ += signing != nullptr ? 1 : 0;
+    }
+    /// Some of the pending packets are to be signed before they are submitted.
+    [[nodiscard]] bool has_signed() const noexcept { return signed_ != 0; }
+    /// Writes the trailers of all pending packets that are signed, with this TX time.
+    void sign(std::uint64_t time_ns) noexcept;
 
     [[nodiscard]] rte_mbuf** mbufs() noexcept { return &mbufs_[head_]; }
 
@@ -63,6 +74,7 @@ class TxBatch {
             entry.left -= take;
             if (entry.left == 0) {
                 entry.row->lateness[LatenessBuckets::index(nanoseconds(now - entry.due))].add(1);
+                signed_ -= entry.signing != nullptr ? 1 : 0;
                 ++first_;
                 ++finished;
             }
@@ -78,6 +90,8 @@ class TxBatch {
         Tsc due;
         std::uint32_t left;
         std::uint32_t length;
+        const packet::Signing* signing;  ///< nullptr: not signed
+        std::uint64_t end_index;         ///< one past its last packet
     };
 
     // Ticks to nanoseconds without a division; a quarter of an hour is late enough not to overflow.
@@ -105,11 +119,12 @@ class TxBatch {
     std::array<rte_mbuf*, 2 * capacity> mbufs_;
     std::array<std::uint16_t, 2 * capacity> lengths_;
     std::array<Entry, 2 * capacity> entries_;
-    std::uint64_t ns_scale_;   ///< nanoseconds a tick, times 2^24
-    std::uint32_t head_ = 0;   ///< first pending packet
-    std::uint32_t tail_ = 0;   ///< one past the last
-    std::uint32_t first_ = 0;  ///< entry of the first pending packet
-    std::uint32_t last_ = 0;   ///< one past the last entry
+    std::uint64_t ns_scale_;    ///< nanoseconds a tick, times 2^24
+    std::uint32_t head_ = 0;    ///< first pending packet
+    std::uint32_t tail_ = 0;    ///< one past the last
+    std::uint32_t first_ = 0;   ///< entry of the first pending packet
+    std::uint32_t last_ = 0;    ///< one past the last entry
+    std::uint32_t signed_ = 0;  ///< pending entries that are signed
 };
 
 }  // namespace volley::worker

@@ -39,7 +39,10 @@ bool TxWorker::add(const traffic::TemplateBurst& burst) noexcept {
     if (!stamp(burst, pool_.get(), id_offset_, places.mbufs, places.lengths)) return false;
     if (offload_.any()) [[unlikely]]
         offload_.ask(*burst.packet, burst.count, places.mbufs);
-    batch_.commit(burst.count, burst.packet->fixed_length(), burst.due, rows_.row(burst.stream));
+    const packet::Signing* const signing = burst.packet->signing();
+    batch_.commit(burst.count, burst.packet->fixed_length(), burst.due, rows_.row(burst.stream), signing,
+                  burst.first_index);
+    close_ = signing != nullptr && signing->closes_batch;
     return true;
 }
 
@@ -62,6 +65,7 @@ bool TxWorker::flush_due(Tsc now) noexcept {
 // taken: the rest stays pending and is offered again in the next turn.
 bool TxWorker::send(Tsc now) noexcept {
     std::uint32_t offered = batch_.pending();
+    if (batch_.has_signed()) batch_.sign(clock_.ns(tsc_now()));
     if (offload_.any()) [[unlikely]] {
         // Writes the sums of pseudo headers; packets that were offered before get the same once more.
         offered = rte_eth_tx_prepare(settings_.port.value, settings_.queue.value, batch_.mbufs(),
@@ -99,11 +103,11 @@ bool TxWorker::turn(Tsc now) noexcept {
         if (burst.due > now || !batch_.has_room(burst.count) || !add(burst)) break;
         ++next_;
         worked = true;
-        if (batch_.pending() >= settings_.flush_threshold && !send(now)) return true;
+        if ((close_ || batch_.pending() >= settings_.flush_threshold) && !send(now)) return true;
     }
     if (batch_.pending() == 0) return worked;
     if (next_ == have_ && refill() && hand_[0].due <= now && batch_.has_room(hand_[0].count)) return true;
-    if (batch_.pending() >= settings_.flush_threshold || flush_due(now)) {
+    if (close_ || batch_.pending() >= settings_.flush_threshold || flush_due(now)) {
         send(now);
         worked = true;
     }

@@ -64,6 +64,8 @@ class TxWorker {
     bool inline_ = false;
     int id_offset_;
     const Tsc second_;
+    const TscClock clock_;
+    bool close_ = false;  ///< the burst that was added last waits for no other
 
     std::array<traffic::TemplateBurst, 32> hand_;  ///< pulled and not yet due, or due and without room
     std::uint32_t next_ = 0;

@@ -237,7 +237,13 @@ TEST_F(Readme, starts_with_two_commands_and_the_first_one_works) {
     const json report = parse_json_lines(result.out).back();
     expect_consistent(report);
     EXPECT_EQ(report.at("streams").size(), 3U);
-    for (const json& stream : report.at("streams")) EXPECT_GT(stream.at("tx").at("packets"), 0) << stream;
+    for (const json& stream : report.at("streams")) {
+        EXPECT_GT(stream.at("tx").at("packets"), 0) << stream;
+        EXPECT_GT(stream.at("rx").at("latency_ns").at("count"), 0) << stream;
+        EXPECT_EQ(stream.at("rx").at("lost"), 0) << stream;
+        EXPECT_EQ(stream.at("rx").at("corrupted"), 0) << stream;
+    }
+    EXPECT_NE(result.err.find("latency:"), std::string::npos) << result.err;
 }
 
 TEST(Quickstart, runs_on_a_machine_of_one_cpu) {

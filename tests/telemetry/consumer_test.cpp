@@ -29,6 +29,17 @@ Totals full() {
     out.queues[0].limiter = LimiterTotals{100'400'000, 100'000'000, -3984.0637};
     out.streams[0].due_packets = 3001;
     out.streams[0].lateness.assign(LatenessBuckets::size, 1);
+    StreamRxTotals rx;
+    rx.workers = 1;
+    rx.packets = 2990;
+    rx.bytes = 2990 * 60;
+    rx.expected = 3000;
+    rx.outage_longest_ns = rx.outage_last_ns = 1'000;
+    rx.transits = 2989;
+    rx.jitter_16ths_ns = 40;
+    rx.latency.assign(LatencyBuckets::size, 3);
+    rx.arrival.assign(ArrivalBuckets::size, 3);
+    out.streams[0].rx = rx;
     return out;
 }
 
@@ -45,6 +56,22 @@ std::vector<std::string> every_kind_of_line() {
     huge.queues[0] = {"east", 0, 3, top, top, top, top};
     huge.workers[0].tx = TxCount{top, top};
     huge.workers[0].busy_cycles = huge.workers[0].total_cycles = top;
+    huge.streams[0].rx = StreamRxTotals{1,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        top,
+                                        std::vector<std::uint64_t>(LatencyBuckets::size, top),
+                                        std::vector<std::uint64_t>(ArrivalBuckets::size, top)};
     huge.streams[0].tx = {top, top};
     huge.streams[0].due_packets = 1;
     huge.streams[0].target_pps = Rational{top, 1};

@@ -9,6 +9,7 @@
 #include "volley-bench/flush.h"
 #include "volley-bench/peers.h"
 #include "volley-bench/ring/ring.h"
+#include "volley-bench/rx.h"
 #include "volley-bench/tx.h"
 
 namespace {
@@ -24,6 +25,16 @@ constexpr const char* tx_help =
     "alternation in this process. Medians of 15 short rounds; ratio is road by floor. Other work on the "
     "machine raises\n"
     "both: trust the ratio, and the minima in brackets.";
+
+constexpr const char* rx_help =
+    "TSC cycles of the receiving thread's own CPU time a packet of 64 bytes on net_ring, for the receiver's "
+    "turn\n"
+    "(rx_burst, recognise, account, free) beside a bare loop of rx_burst and free, which run in "
+    "alternation.\n"
+    "  count          nothing is signed: packets are counted and freed\n"
+    "  signature      one stream: loss, order, latency, jitter, inter-arrival\n"
+    "  verify_all     the same, and every packet is made again and compared\n"
+    "  streams_N      signature with N streams in turn";
 
 constexpr const char* ring_help =
     "Queues between threads as the 2016 skb_array and alf_queue thread measured them: rte_ring in its modes, "
@@ -105,6 +116,11 @@ int main(int argc, char** argv) {
     tx_command->add_flag("--short", tx.short_run, "few short rounds: to see that it runs, not how fast");
     tx_command->add_option("--json", tx.json, "write the rows to this file")->type_name("FILE");
     tx_command->add_option("--case", tx.only, "run this case only, such as constant or two_fields_dispatch");
+    volley::bench::RxOptions rx;
+    CLI::App* const rx_command = app.add_subcommand("rx", rx_help);
+    rx_command->add_flag("--short", rx.short_run, "few short rounds: to see that it runs, not how fast");
+    rx_command->add_option("--json", rx.json, "write the rows to this file")->type_name("FILE");
+    rx_command->add_option("--case", rx.only, "run this case only, such as count or verify_all");
     volley::bench::RingOptions ring;
     CLI::App* const ring_command = app.add_subcommand("ring", ring_help);
     ring_command->add_flag("--short", ring.short_run, "few small rounds: to see that it runs, not how fast");
@@ -166,6 +182,7 @@ int main(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : exit_usage;
     }
     try {
+        if (rx_command->parsed()) return volley::bench::run_rx(rx);
         if (ring_command->parsed()) return volley::bench::run_ring(ring);
         if (flush_command->parsed()) return volley::bench::run_flush(flush);
         if (blackhole_command->parsed()) return volley::bench::run_blackhole(blackhole);

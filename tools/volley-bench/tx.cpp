@@ -10,6 +10,7 @@
 
 #include "dpdk/eal.h"
 #include "dpdk/error.h"
+#include "packet/signature.h"
 #include "packet/template.h"
 #include "port/port.h"
 #include "traffic/pace.h"
@@ -68,8 +69,9 @@ packet::PacketModel udp(unsigned fields) {
     return model;
 }
 
-std::unique_ptr<const packet::PacketTemplate> compiled(const packet::PacketModel& model) {
-    auto built = packet::build(model);
+std::unique_ptr<const packet::PacketTemplate> compiled(const packet::PacketModel& model, bool is_signed) {
+    auto built =
+        packet::build(model, std::nullopt, is_signed ? std::make_shared<packet::Signing>() : nullptr);
     if (auto* problems = std::get_if<1>(&built)) throw std::runtime_error(problems->front().text);
     return std::move(std::get<0>(built));
 }
@@ -78,6 +80,7 @@ struct Case {
     std::string name;
     packet::PacketModel model;
     bool dispatched;
+    bool is_signed = false;
 };
 
 // A port on net_null with one queue, and everything that the floor loop and the road need. The floor has a
@@ -189,7 +192,7 @@ class Bench {
 };
 
 Row measure(Bench& bench, const Case& c, std::uint32_t burst, unsigned rounds) {
-    const auto packet = compiled(c.model);
+    const auto packet = compiled(c.model, c.is_signed);
     std::vector<double> road;
     std::vector<double> floor;
     bench.floor(burst);
@@ -216,7 +219,8 @@ int run_tx(const TxOptions& options) {
     for (const bool dispatched : {false, true}) {
         const std::string tail = dispatched ? "_dispatch" : "";
         for (const Case& c :
-             {Case{"constant" + tail, udp(0), dispatched}, Case{"two_fields" + tail, udp(2), dispatched}}) {
+             {Case{"constant" + tail, udp(0), dispatched}, Case{"two_fields" + tail, udp(2), dispatched},
+              Case{"signature" + tail, udp(0), dispatched, true}}) {
             if (!options.only.empty() && options.only != c.name) continue;
             for (const std::uint32_t burst : bursts) rows.push_back(measure(bench, c, burst, rounds));
         }

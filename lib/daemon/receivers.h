@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "config/model.h"
+#include "daemon/road.h"
+#include "traffic/plan.h"
+#include "worker/rx_table.h"
+
+namespace volley::daemon {
+
+/// What the RX workers know of the streams: rows of counters, which outlive plans, the life of each stream as
+/// each worker sees it, and the tables in which they look packets up. Control makes and frees everything;
+/// workers get a table for each plan, before the lanes that send get the plan.
+class Receivers {
+  public:
+    /// Makes the tables for a plan that begins a run (nothing of an earlier one is ours any more) or follows
+    /// another, and offers them. now_ns: on the clock of TX times, before any packet of the plan is signed.
+    void offer(const Road& road, const traffic::Plan& plan, const config::Model& model, std::uint16_t salt,
+               bool begins_run, std::uint64_t now_ns);
+    /// Takes nothing from the queues until the next offer().
+    void hold(const Road& road);
+    /// Before the first run, and between runs: packets are taken and none is ours.
+    void listen(const Road& road);
+    /// Every worker works with what was offered last; then earlier tables and lives are freed. Names one that
+    /// does not in `laggard`.
+    [[nodiscard]] bool adopted(const Road& road, std::string* laggard = nullptr);
+
+    /// The stats lcore: calls each(worker, row) for every RX worker that has a row of that stream.
+    void visit(StreamSlot slot,
+               const std::function<void(std::size_t worker, const worker::StreamRx& row)>& each) const;
+
+  private:
+    struct Table {
+        worker::RxTable table;
+        std::vector<std::shared_ptr<worker::RxStream>> now;  ///< by slot; keeps what the table points to
+        std::vector<std::shared_ptr<worker::RxStream>> before;
+        std::vector<std::unique_ptr<worker::Verification>> verifications;
+    };
+    /// What one RX worker has.
+    struct Worker {
+        std::vector<std::unique_ptr<worker::StreamRx>> rows;  ///< by slot
+        std::unique_ptr<Table> current;
+        std::unique_ptr<Table> earlier;  ///< until current is adopted
+    };
+
+    std::unique_ptr<Table> make_table(Worker& worker, std::uint32_t port, const traffic::Plan& plan,
+                                      const config::Model& model, std::uint16_t salt, bool begins_run,
+                                      std::uint64_t now_ns);
+    void add_stream(Worker& worker, Table& out, const traffic::StreamPlan& stream, const config::Stream& from,
+                    const Table* previous, std::uint64_t now_ns);
+    void hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table);
+
+    mutable std::mutex mutex_;     ///< guards rows against the stats lcore; the data path never sees it
+    std::vector<Worker> workers_;  ///< as Road::receivers()
+    std::uint64_t number_ = 0;     ///< tables offered so far
+};
+
+}  // namespace volley::daemon

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/cache_line.h"
+#include "base/counter.h"
+#include "base/log_buckets.h"
+
+namespace volley::worker {
+
+/// What one RX worker counts. Writer: that worker's lcore. Readers: the stats lcore.
+struct alignas(cache_line) RxCounters {
+    Counter packets;      ///< taken from the queue
+    Counter bytes;        ///< sum of their pkt_len (no FCS)
+    Counter unmatched;    ///< of these, not of our streams
+    Counter calls;        ///< rte_eth_rx_burst calls that brought packets
+    Counter empty_polls;  ///< and those that did not
+    Counter busy_cycles;  ///< TSC ticks of turns that did work
+    Counter sleeps;       ///< times that the lcore slept for want of packets
+    Counter spare;
+};
+static_assert(sizeof(RxCounters) == cache_line);
+
+/// What one RX worker counts for one stream. Writer: that worker. Readers: the stats lcore. Of the packets
+/// that the counters tell, packets - duplicates are different ones, and expected minus these are missing.
+struct alignas(cache_line) StreamRx {
+    Counter packets;
+    Counter bytes;
+    Counter expected;        ///< packets up to the furthest that came, over all lanes and lives
+    Counter duplicates;      ///< came before
+    Counter reordered;       ///< came after a later one (RFC 4737), and was no duplicate
+    Counter verified;        ///< compared byte by byte
+    Counter corrupted;       ///< of these, different from what was sent
+    Counter latency_sum;     ///< nanoseconds, of all samples
+    Counter jitter;          ///< gauge: RFC 3550 section 6.4.1, nanoseconds times 16; 0: none yet
+    Counter transits;        ///< differences of latency that the jitter was made of
+    Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
+    Counter outage_last;     ///< gauge: the same of the last one
+    std::array<Counter, LatencyBuckets::size> latency;
+    std::array<Counter, ArrivalBuckets::size> arrival;
+};
+
+}  // namespace volley::worker

@@ -1,0 +1,99 @@
+#include "worker/rx_worker.h"
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "packet/signature.h"
+#include "worker/tsan.h"
+
+namespace volley::worker {
+
+static_assert(RxWorker::burst <= Verifier::run);
+
+void RxWorker::adopt(const RxTable* table) noexcept {
+    offered_.store(nullptr, std::memory_order_relaxed);
+    table_ = table;
+    adopted_.store(table->number, std::memory_order_release);  // acquired by adopted()
+}
+
+void RxWorker::to_verify(const RxTable::Life& life, const std::uint8_t* frame,
+                         std::uint32_t length) noexcept {
+    const std::uint64_t index = life.stream->index();
+    const std::uint32_t one_in = life.verification->one_in;
+    if (one_in != 1 && index % one_in != 0) return;
+    if (waiting_ != &life || index != waiting_first_ + waiting_count_) {
+        verify_waiting();
+        waiting_ = &life;
+        waiting_first_ = index;
+    }
+    waiting_frames_[waiting_count_] = frame;
+    waiting_lengths_[waiting_count_++] = length;
+}
+
+void RxWorker::verify_waiting() noexcept {
+    if (waiting_count_ == 0) return;
+    StreamRx& row = waiting_->stream->row();
+    const std::uint32_t wrong =
+        verifier_.compare(*waiting_->verification, waiting_->stream->sent().slot, waiting_first_,
+                          waiting_count_, waiting_frames_.data(), waiting_lengths_.data());
+    row.verified.add(waiting_count_);
+    if (wrong != 0) [[unlikely]]
+        row.corrupted.add(wrong);
+    waiting_ = nullptr;
+    waiting_count_ = 0;
+}
+
+void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept {
+    const RxTable& table = *table_;
+    RxStream::Arrival arrival;
+    arrival.now_ns = now_ns;
+    std::uint64_t bytes = 0;
+    std::uint32_t unmatched = 0;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const auto* const frame = rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*);
+        const std::uint32_t length = mbufs[k]->data_len;
+        bytes += mbufs[k]->pkt_len;
+        const RxTable::Life* life = nullptr;
+        if (length >= packet::signature_bytes && length == mbufs[k]->pkt_len && table.salt != 0 &&
+            packet::read_signature(frame + length - packet::signature_bytes, table.salt, arrival.signature)) {
+            life = table.find(arrival.signature.stream, arrival.signature.generation);
+        }
+        arrival.length = length;
+        if (life == nullptr || !life->stream->take(arrival)) [[unlikely]] {
+            ++unmatched;
+            continue;
+        }
+        if (life->verification != nullptr) to_verify(*life, frame, length);
+    }
+    verify_waiting();
+    counters_.packets.add(count);
+    counters_.bytes.add(bytes);
+    if (unmatched != 0) counters_.unmatched.add(unmatched);
+}
+
+bool RxWorker::turn() noexcept {
+    if (offered_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+        adopt(offered_.load(std::memory_order_acquire));
+    if (table_ == nullptr || table_->hold) [[unlikely]]
+        return false;
+    rte_mbuf* mbufs[burst];
+    const std::uint32_t count = rte_eth_rx_burst(port_.value, queue_.value, mbufs, burst);
+    if (count == 0) {
+        counters_.empty_polls.add(1);
+        return false;
+    }
+    tsan_acquire_mbufs();
+    const std::uint64_t now_ns = clock_.ns(tsc_now());
+    for (std::uint32_t k = 0; k < count; ++k) {
+        rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*) + mbufs[k]->data_len -
+                      packet::signature_bytes);
+    }
+    account(mbufs, count, now_ns);
+    counters_.calls.add(1);
+    tsan_release_mbufs();
+    rte_pktmbuf_free_bulk(mbufs, count);
+    return true;
+}
+
+}  // namespace volley::worker

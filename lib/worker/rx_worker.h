@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/cache_line.h"
+#include "base/ids.h"
+#include "base/tsc.h"
+#include "worker/rx_counters.h"
+#include "worker/rx_table.h"
+#include "worker/verifier.h"
+
+struct rte_mbuf;
+
+namespace volley::worker {
+
+/// Drives one RX queue: takes packets, recognises those of our streams by their signatures, accounts them,
+/// frees all in bulk. Buffers are only read. turn() is called by one lcore; counters are read by the stats
+/// lcore.
+class RxWorker {
+  public:
+    static constexpr std::uint32_t burst = 32;
+
+    RxWorker(PortId port, QueueId queue) noexcept : port_(port), queue_(queue) {}
+
+    /// Control: the table to work with from the next turn on. At most one is under way: wait for adopted()
+    /// first. The release is acquired by turn().
+    void offer(const RxTable* table) noexcept { offered_.store(table, std::memory_order_release); }
+    /// Control: number of the table that the worker works with. Acquires: it no longer reads an earlier one.
+    [[nodiscard]] std::uint64_t adopted() const noexcept { return adopted_.load(std::memory_order_acquire); }
+
+    /// One turn. True when packets came. Before the first table nothing is taken.
+    bool turn() noexcept;
+
+    [[nodiscard]] const RxCounters& counters() const noexcept { return counters_; }
+    [[nodiscard]] RxCounters& counters() noexcept { return counters_; }
+    [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
+    [[nodiscard]] PortId port() const noexcept { return port_; }
+    [[nodiscard]] QueueId queue() const noexcept { return queue_; }
+
+  private:
+    void adopt(const RxTable* table) noexcept;
+    void account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
+    void to_verify(const RxTable::Life& life, const std::uint8_t* frame, std::uint32_t length) noexcept;
+    void verify_waiting() noexcept;
+
+    const PortId port_;
+    const QueueId queue_;
+    const TscClock clock_;
+    const RxTable* table_ = nullptr;
+
+    // A run of packets of one stream with consecutive indices, which are recomputed together.
+    const RxTable::Life* waiting_ = nullptr;
+    std::uint64_t waiting_first_ = 0;
+    std::uint32_t waiting_count_ = 0;
+    std::array<const std::uint8_t*, burst> waiting_frames_;
+    std::array<std::uint32_t, burst> waiting_lengths_;
+    Verifier verifier_;
+
+    alignas(cache_line) std::atomic<const RxTable*> offered_{
+        nullptr};                            ///< written by control, taken by turn()
+    std::atomic<std::uint64_t> adopted_{0};  ///< written by the worker
+    RxCounters counters_;
+};
+
+}  // namespace volley::worker

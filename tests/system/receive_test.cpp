@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include "system/volleyd.h"
+
+namespace volley::test {
+namespace {
+
+json udp_packet(const json& size) {
+    return {
+        {"frame_size", size},
+        {"payload", {{"random", {{"seed", 5}}}}},
+        {"headers",
+         json::array({{{"eth", {{"src", "02:00:00:00:00:01"}, {"dst", "02:00:00:00:00:02"}}}},
+                      {{"ipv4", {{"src", {{"increment", {{"from", "10.0.0.1"}, {"to", "10.0.0.250"}}}}}}}},
+                      {{"udp", {{"src", {{"random", {{"from", 1024}, {"to", 65535}}}}}}}}})}};
+}
+
+json stream(const std::string& name, unsigned count, const json& size) {
+    return {{"name", name},    {"port", "east"},          {"rate", "20kpps"},          {"count", count},
+            {"verify", "all"}, {"expect", {{"loss", 0}}}, {"packet", udp_packet(size)}};
+}
+
+// A net_ring is its own far side: queue i receives what queue i sends.
+json loop(unsigned workers) {
+    json out = port("east", "net_ring0", workers);
+    out["rx"] = {{"lcores", out["tx"]["lcores"]}};
+    return out;
+}
+
+json with_settle_time(json config) {
+    config["run"]["settle_time"] = "200ms";
+    return config;
+}
+
+/// Workers, dispatch lcore or inline. Each lcore sends and receives in turn.
+class Loop : public testing::TestWithParam<std::tuple<unsigned, bool>> {};
+
+TEST_P(Loop, receives_verifies_and_accounts_for_every_packet) {
+    const auto [workers, dispatch] = GetParam();
+    json latency = stream("latency", 500, 64);
+    latency["latency"] = true;
+    latency["rate"] = "1kpps";
+    json plain = stream("plain", 700, 64);
+    plain.erase("verify");
+    plain.erase("expect");
+    const json report = run_volleyd(with_settle_time(configuration(
+        workers, dispatch, {loop(workers)},
+        {stream("small", 9'001, 64), stream("mixed", 9'002, {{"increment", {{"from", 64}, {"to", 1518}}}}),
+         latency, plain})));
+    expect_consistent(report);
+    EXPECT_EQ(report.at("warnings"), json::array());
+    for (const auto& [name, count] : {std::pair("small", 9'001), {"mixed", 9'002}, {"latency", 500}}) {
+        SCOPED_TRACE(name);
+        const json& seen = named(report.at("streams"), name);
+        const json& rx = seen.at("rx");
+        EXPECT_EQ(rx.at("packets"), count);
+        EXPECT_EQ(rx.at("l2_bytes"), seen.at("tx").at("l2_bytes"));  // B17: the same rule on both sides
+        EXPECT_EQ(rx.at("verified"), count);
+        EXPECT_EQ(rx.at("latency_ns").at("count"), count);
+        for (const char* none : {"lost", "duplicates", "reordered", "corrupted"})
+            EXPECT_EQ(rx.at(none), 0) << none;
+        EXPECT_TRUE(rx.at("loss_duration_ns").is_null());
+    }
+    EXPECT_TRUE(named(report.at("streams"), "plain").at("rx").is_null());
+    const json& received = named(report.at("ports"), "east").at("rx");
+    EXPECT_EQ(received.at("packets"), 9'001 + 9'002 + 500 + 700);
+    EXPECT_EQ(received.at("unmatched"), 700);  // B58, B59: what is not ours is apart
+    EXPECT_EQ(received.at("bytes"), named(report.at("ports"), "east").at("tx").at("bytes"));
+}
+
+INSTANTIATE_TEST_SUITE_P(OneAndTwoWorkers, Loop, testing::Combine(testing::Values(1U, 2U), testing::Bool()),
+                         [](const auto& param_info) {
+                             return std::to_string(std::get<0>(param_info.param)) + "_worker_" +
+                                    (std::get<1>(param_info.param) ? "dispatched" : "inline");
+                         });
+
+TEST(Expect, loss_above_what_is_allowed_ends_with_1_and_what_never_came_is_lost) {
+    json west = port("west", "net_ring0");
+    west["rx"] = west["tx"];
+    west.erase("tx");
+    json sent = stream("gone", 1'000, 64);
+    sent["expect_on"] = "west";
+    json config = configuration(1, false, {port("east", "net_null0,copy=0,no-rx=1"), west}, {sent});
+    const json report = run_volleyd(config, 1);
+    const json& rx = named(report.at("streams"), "gone").at("rx");
+    EXPECT_EQ(rx.at("lost"), 1'000);
+    EXPECT_EQ(rx.at("packets"), 0);
+    EXPECT_TRUE(rx.at("latency_ns").is_null());  // B65
+    EXPECT_TRUE(rx.at("jitter_ns").is_null());
+    config["streams"][0]["expect"]["loss"] = 1'000;
+    run_volleyd(config, 0);
+}
+
+TEST(Expect, a_rate_that_falls_short_ends_with_2) {
+    json sent = stream("fast", 1, 1518);
+    sent.erase("verify");
+    sent.erase("count");
+    sent["rate"] = "2000Mpps";
+    sent["expect"] = {{"rate_error_ppm", 1'000}};
+    json config = configuration(1, false, {port("east", "net_null0,copy=0,no-rx=1")}, {sent});
+    config["run"]["duration"] = "500ms";
+    config["ports"][0]["oversubscribe"] = true;
+    run_volleyd(config, 2);
+}
+
+TEST(Receive, frames_of_9000_bytes_arrive_whole) {  // B21, B23
+    json config =
+        configuration(1, false, {loop(1)}, {stream("large", 300, 9'000), stream("long", 300, 4'004)});
+    const json report = run_volleyd(with_settle_time(config));
+    for (const char* name : {"large", "long"}) {
+        const json& rx = named(report.at("streams"), name).at("rx");
+        EXPECT_EQ(rx.at("packets"), 300);
+        EXPECT_EQ(rx.at("verified"), 300);
+        EXPECT_EQ(rx.at("lost"), 0);
+        EXPECT_EQ(rx.at("corrupted"), 0);
+    }
+}
+
+}  // namespace
+}  // namespace volley::test

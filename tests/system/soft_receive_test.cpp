@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "system/soft_scene.h"
+
+namespace volley::test {
+namespace {
+
+// 10^7 take minutes on a model of a NIC; VOLLEY_LONG_TESTS asks for them.
+std::uint64_t count() {
+    return std::getenv("VOLLEY_LONG_TESTS") != nullptr ? 10'000'000 : sanitized() ? 5'000 : 40'000;
+}
+
+json stream(const std::string& name, std::uint64_t packets, const json& size) {
+    return {
+        {"name", name},
+        {"port", "east"},
+        {"rate", std::getenv("VOLLEY_LONG_TESTS") != nullptr ? "100kpps" : "20kpps"},
+        {"count", packets},
+        {"verify", "all"},
+        {"expect_on", "west"},
+        {"expect", {{"loss", 0}}},
+        {"packet",
+         {{"frame_size", size},
+          {"payload", {{"random", {{"seed", 2}}}}},
+          {"headers",
+           json::array({{{"eth", {{"dst", "02:00:00:00:00:02"}}}},
+                        {{"ipv4", {{"src", {{"increment", {{"from", "10.0.0.1"}, {"to", "10.0.0.250"}}}}}}}},
+                        {{"udp", {{"src", {{"increment", {{"from", 1024}, {"to", 1123}}}}}}}}})}}}};
+}
+
+json wired(unsigned receivers) {
+    json west{{"name", "west"}, {"device", "net_soft82599_1,id=10f7"}};
+    json lcores = json::array();
+    for (unsigned r = 0; r < receivers; ++r) lcores.push_back(first_worker + 1 + r);
+    west["rx"] = {{"lcores", lcores}};
+    json config = configuration(
+        1 + receivers, false, {port("east", "net_soft82599_0,id=10f7,peer=net_soft82599_1"), west},
+        {stream("small", count() / 2, 64),
+         stream("mixed", count() / 2, {{"increment", {{"from", 64}, {"to", 1518}}}})});
+    config["run"]["settle_time"] = "300ms";
+    return config;
+}
+
+void expect_all_received(const SceneResult& result) {
+    EXPECT_EQ(result.status, 0) << result.error << result.log;
+    ASSERT_FALSE(result.lines.empty());
+    const json& report = result.lines.back();
+    expect_consistent(report);
+    EXPECT_EQ(report.at("warnings"), json::array());
+    for (const json& stream : report.at("streams")) {
+        const json& rx = stream.at("rx");
+        EXPECT_EQ(rx.at("packets"), count() / 2);
+        EXPECT_EQ(rx.at("verified"), count() / 2);
+        for (const char* none : {"lost", "duplicates", "reordered", "corrupted"})
+            EXPECT_EQ(rx.at(none), 0) << none;
+    }
+    const json& west = named(report.at("ports"), "west").at("rx");
+    EXPECT_EQ(west.at("packets"), count());
+    EXPECT_EQ(west.at("unmatched"), 0);
+    for (const char* none : {"missed", "errors", "no_mbuf"}) EXPECT_EQ(west.at(none), 0) << none;
+}
+
+TEST(SoftReceive, two_ports_on_a_wire_lose_and_corrupt_nothing) {
+    EXPECT_TRUE(in_child([] { expect_all_received(run_scene(wired(1), [](const Scene&) {})); }));
+}
+
+TEST(SoftReceive, what_rss_spreads_over_two_queues_adds_up) {
+    EXPECT_TRUE(in_child([] { expect_all_received(run_scene(wired(2), [](const Scene&) {})); }));
+}
+
+}  // namespace
+}  // namespace volley::test

@@ -1,0 +1,274 @@
+#include "worker/rx_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace volley::worker {
+namespace {
+
+// One stream at one receiver in simulated time: a packet a microsecond, each a microsecond under way.
+class Simulation {
+  public:
+    explicit Simulation(SentAs sent = {}, std::uint64_t born_ns = 1'000'000'000)
+        : now_(born_ns), stream_(std::make_unique<RxStream>(sent, born_ns, *row_)) {}
+
+    bool arrive(std::uint64_t index, std::uint64_t latency_ns = 1'000) {
+        now_ += 1'000;
+        RxStream::Arrival arrival;
+        arrival.now_ns = now_;
+        arrival.length = 60;
+        arrival.signature.sequence = static_cast<std::uint32_t>(index);
+        arrival.signature.time = (now_ - latency_ns) & packet::time_mask;
+        const bool ours = stream_->take(arrival);
+        if (ours) {
+            EXPECT_EQ(stream_->index(), index);
+        }
+        return ours;
+    }
+    void pass(std::uint64_t ns) { now_ += ns; }
+
+    void expect(std::uint64_t packets, std::uint64_t lost, std::uint64_t duplicates,
+                std::uint64_t reordered) {
+        EXPECT_EQ(row_->packets.get(), packets);
+        EXPECT_EQ(row_->bytes.get(), packets * 60);
+        EXPECT_EQ(row_->expected.get() - (packets - row_->duplicates.get()), lost);
+        EXPECT_EQ(row_->duplicates.get(), duplicates);
+        EXPECT_EQ(row_->reordered.get(), reordered);
+    }
+    StreamRx& row() { return *row_; }
+
+  private:
+    std::uint64_t now_;
+    std::unique_ptr<StreamRx> row_ = std::make_unique<StreamRx>();
+    std::unique_ptr<RxStream> stream_;
+};
+
+TEST(RxStream, counts_packets_in_order_and_nothing_else) {
+    Simulation s;
+    for (std::uint64_t i = 0; i < 10'000; ++i) ASSERT_TRUE(s.arrive(i));
+    s.expect(10'000, 0, 0, 0);
+    EXPECT_EQ(s.row().outage_longest.get(), 0U);
+}
+
+TEST(RxStream, a_gap_is_as_many_lost_as_it_is_wide_and_an_outage_as_long_as_the_silence) {
+    Simulation s;
+    for (std::uint64_t i = 0; i < 100; ++i) s.arrive(i);
+    s.pass(7'000'000);
+    s.arrive(1'000'100);
+    s.expect(101, 1'000'000, 0, 0);
+    EXPECT_EQ(s.row().outage_longest.get(), 7'001'000U);
+    s.pass(2'000'000);
+    s.arrive(1'000'102);
+    s.expect(102, 1'000'001, 0, 0);
+    EXPECT_EQ(s.row().outage_longest.get(), 7'001'000U);
+    EXPECT_EQ(s.row().outage_last.get(), 2'001'000U);
+}
+
+TEST(RxStream, packets_before_the_first_that_comes_are_lost) {
+    Simulation s;
+    s.arrive(5);
+    s.expect(1, 5, 0, 0);
+}
+
+TEST(RxStream, a_late_packet_repairs_lost_and_counts_as_reordered) {
+    Simulation s;
+    for (const std::uint64_t i : {0U, 1U, 3U, 4U, 2U, 5U}) s.arrive(i);
+    s.expect(6, 0, 0, 1);
+    EXPECT_EQ(s.row().outage_longest.get(), 0U) << "a gap that was filled is no outage";
+}
+
+TEST(RxStream, a_packet_that_comes_again_is_a_duplicate_however_late) {
+    Simulation s;
+    for (const std::uint64_t i : {0U, 1U, 1U, 2U, 3U, 0U, 3U}) s.arrive(i);
+    s.expect(7, 0, 3, 0);
+    s.arrive(7);
+    s.arrive(5);
+    s.arrive(5);
+    s.expect(10, 2, 4, 1);
+}
+
+TEST(RxStream, a_sequence_gap_of_200000_that_arrives_after_all_leaves_no_loss) {
+    Simulation s;  // B47: sequence 0, 200000, 1, 2, ...
+    s.arrive(0);
+    s.arrive(200'000);
+    s.expect(2, 199'999, 0, 0);
+    for (std::uint64_t i = 1; i < 200'000; ++i) s.arrive(i);
+    s.expect(200'001, 0, 0, 199'999);
+    s.arrive(100'000);
+    s.expect(200'002, 0, 1, 199'999);
+}
+
+TEST(RxStream, the_middle_of_a_gap_may_arrive_first) {
+    Simulation s;
+    s.arrive(0);
+    s.arrive(201);
+    for (std::uint64_t i = 0; i < 200; ++i) s.arrive(1 + (i * 101) % 200);
+    s.expect(202, 0, 0, 200);
+}
+
+TEST(RxStream, random_loss_duplication_and_displacement_are_counted_as_a_set_of_all_indices_says) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 20; ++round) {
+        Simulation s;
+        std::vector<std::uint64_t> order;
+        std::uint64_t lost = 0;
+        std::uint64_t duplicates = 0;
+        for (std::uint64_t i = 0; i < 5'000; ++i) {
+            if (i + 1 < 5'000 && random() % 50 == 0) {
+                ++lost;
+                continue;
+            }
+            order.push_back(i);
+            if (random() % 70 == 0) {
+                order.push_back(i);
+                ++duplicates;
+            }
+        }
+        for (std::size_t k = 0; k + 20 < order.size(); k += 20) {
+            if (random() % 3 == 0) std::rotate(&order[k], &order[k + 1], &order[k + random() % 18 + 2]);
+        }
+        std::vector<bool> seen(5'000);
+        std::uint64_t reordered = 0;
+        std::uint64_t furthest = 0;
+        for (const std::uint64_t i : order) {
+            if (!seen[i] && i < furthest) ++reordered;
+            seen[i] = true;
+            furthest = std::max(furthest, i);
+            s.arrive(i);
+        }
+        s.expect(order.size(), lost, duplicates, reordered);
+    }
+}
+
+TEST(RxStream, sequences_wrap_after_2_to_the_32_packets) {
+    Simulation s;
+    const std::uint64_t step = RxStream::window - 1;
+    std::uint64_t index = 0;
+    std::uint64_t packets = 0;
+    for (; index < (std::uint64_t{9} << 32); index += step) {
+        ASSERT_TRUE(s.arrive(index));
+        ++packets;
+    }
+    s.expect(packets, index - step + 1 - packets, 0, 0);
+    // Across the wrap itself, packet by packet, with one that is late.
+    Simulation w;
+    const std::uint64_t wrap = std::uint64_t{1} << 32;
+    for (std::uint64_t i = 0; i < wrap - 1'000; i += step / 2) w.arrive(i);
+    for (std::uint64_t i = wrap - 500; i < wrap + 500; ++i) {
+        if (i == wrap - 1) continue;
+        ASSERT_TRUE(w.arrive(i));
+    }
+    const std::uint64_t lost = w.row().expected.get() - w.row().packets.get();
+    ASSERT_TRUE(w.arrive(wrap - 1));
+    EXPECT_EQ(w.row().expected.get() - w.row().packets.get(), lost - 1);
+    EXPECT_EQ(w.row().reordered.get(), 1U);
+}
+
+TEST(RxStream, lanes_that_run_apart_are_neither_loss_nor_reordering) {
+    SentAs sent;
+    sent.lanes = 3;
+    sent.burst = 4;
+    sent.slot = 5;
+    Simulation s(sent);
+    // Lane 0 sends all that it has before the others begin.
+    for (std::uint32_t lane = 0; lane < 3; ++lane) {
+        for (std::uint64_t o = 0; o < 300; ++o) {
+            if ((o + sent.slot) % 3 != lane) continue;
+            for (std::uint64_t k = 0; k < 4; ++k) ASSERT_TRUE(s.arrive(o * 4 + k));
+        }
+    }
+    s.expect(1'200, 0, 0, 0);
+}
+
+TEST(RxStream, loss_is_found_in_the_lane_that_has_it) {
+    SentAs sent;
+    sent.lanes = 2;
+    sent.burst = 2;
+    Simulation s(sent);
+    for (const std::uint64_t i : {0U, 1U, 4U, 5U, 2U, 3U, 8U, 10U, 11U}) s.arrive(i);
+    s.expect(9, 2, 0, 0);  // 6 and 7 of lane 1; 9 has not been passed by its lane yet
+    s.arrive(12);
+    s.expect(10, 3, 0, 0);
+}
+
+TEST(RxStream, refuses_a_sequence_outside_its_window_or_beyond_its_count) {
+    SentAs sent;
+    sent.count = 1'000'000;
+    Simulation s(sent);
+    s.arrive(10);
+    EXPECT_FALSE(s.arrive(1'000'000));
+    EXPECT_FALSE(s.arrive(std::uint64_t{11} + RxStream::window));
+    EXPECT_FALSE(s.arrive(std::uint64_t{0xffffffff}));  // one before the first
+    s.expect(1, 10, 0, 0);
+}
+
+TEST(RxStream, refuses_what_was_sent_before_the_stream_began_or_after_now) {
+    Simulation s({}, 5'000'000'000);
+    EXPECT_FALSE(s.arrive(0, 2'000));                         // a microsecond before it was born
+    EXPECT_TRUE(s.arrive(0, 2'000));                          // as old, a microsecond later
+    EXPECT_FALSE(s.arrive(1, std::uint64_t{0} - 2'000'000));  // two milliseconds ahead
+    s.expect(1, 0, 0, 0);
+}
+
+TEST(RxStream, latency_is_never_negative_and_survives_the_wrap_of_48_bits) {
+    Simulation s({}, packet::time_mask - 5'000'000);
+    EXPECT_TRUE(s.arrive(0, std::uint64_t{0} - 200));  // the sender's core is ahead by 200 ns
+    EXPECT_EQ(s.row().latency[0].get(), 1U);
+    s.pass(10'000'000);
+    EXPECT_TRUE(s.arrive(1, 8'000'000));
+    EXPECT_EQ(s.row().latency[LatencyBuckets::index(8'000'000)].get(), 1U);
+    EXPECT_EQ(s.row().latency_sum.get(), 8'000'000U);
+}
+
+TEST(RxStream, latency_buckets_are_within_3_per_cent_from_64_ns_to_10_s) {
+    for (double ns = 64; ns < 1e10; ns *= 1.003) {
+        const auto value = static_cast<std::uint64_t>(ns);
+        const std::size_t i = LatencyBuckets::index(value);
+        const std::uint64_t lower = LatencyBuckets::upper(i - 1) + 1;
+        const double middle = static_cast<double>(lower + LatencyBuckets::upper(i)) / 2;
+        ASSERT_NEAR(middle / static_cast<double>(value), 1.0, 0.03) << value;
+    }
+}
+
+TEST(RxStream, jitter_follows_rfc_3550) {
+    Simulation s;
+    s.pass(100'000);
+    double jitter = 0;
+    std::uint64_t last = 0;
+    std::mt19937 random(3);
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+        const std::uint64_t latency = 10'000 + random() % 5'000;
+        if (i > 0) {
+            const auto change = static_cast<double>(latency) - static_cast<double>(last);
+            jitter += (std::abs(change) - jitter) / 16;
+        }
+        last = latency;
+        s.arrive(i, latency);
+    }
+    EXPECT_NEAR(static_cast<double>(s.row().jitter.get()) / 16, jitter, 1.5);
+    EXPECT_EQ(s.row().transits.get(), 999U);
+}
+
+TEST(RxStream, inter_arrival_counts_the_time_between_neighbours) {
+    Simulation s;
+    for (std::uint64_t i = 0; i < 10; ++i) s.arrive(i);
+    EXPECT_EQ(s.row().arrival[ArrivalBuckets::index(1'000)].get(), 9U);
+}
+
+TEST(RxStream, more_gaps_than_are_remembered_stay_lost_and_their_late_packets_count_as_duplicates) {
+    Simulation s;
+    for (std::uint64_t i = 0; i <= 400; i += 2) s.arrive(i);  // 200 gaps of one
+    s.expect(201, 200, 0, 0);
+    s.arrive(1);
+    s.expect(202, 200, 1, 0);
+    s.arrive(399);
+    s.expect(203, 199, 1, 1);
+}
+
+}  // namespace
+}  // namespace volley::worker

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace volley::bench {
+
+struct RxOptions {
+    bool short_run = false;  ///< fewer rounds: checks the format, not the speed
+    std::string json;        ///< file for the rows; empty: none
+    std::string only;        ///< case to run; empty: all
+};
+
+/// The receiver's turn (rx_burst, recognise, account, free) beside a bare loop of rx_burst and free, in
+/// alternation in one process on net_ring. Returns the exit code.
+int run_rx(const RxOptions& options);
+
+}  // namespace volley::bench
