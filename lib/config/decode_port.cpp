@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 
+#include "config/address.h"
 #include "config/lcores.h"
 #include "config/literal.h"
 #include "config/print.h"
@@ -61,6 +62,25 @@ void decode_mac(Decoder& decoder, const At& at, Port& out) {
 void decode_tx(Decoder& decoder, const At& at, Port& out) {
     out.tx.emplace();
     decode_object(decoder, at, tx_table(), *out.tx);
+}
+
+void decode_addresses(Decoder& decoder, const At& at, Port& out) {
+    const auto* array = at.node.array();
+    if (array == nullptr) {
+        decoder.mismatch(at, "an array of addresses such as [\"10.0.0.1/24\"]");
+        return;
+    }
+    for (std::size_t i = 0; i < array->size(); ++i) {
+        const At item{(*array)[i], child_pointer(at.pointer, i)};
+        const auto* text = item.node.text();
+        if (text == nullptr || text->find('/') == std::string::npos || !parse_address(*text)) {
+            decoder.mismatch(item,
+                             "an address with its network's prefix, such as \"10.0.0.1/24\" or "
+                             "\"2001:db8::1/64\",");
+        } else {
+            out.addresses.push_back(*text);
+        }
+    }
 }
 
 constexpr std::array<std::string_view, 2> rx_modes{"poll", "adaptive"};
@@ -125,7 +145,7 @@ const std::array<Row<TxQueues>, 9> tx_rows{{
      [](const TxQueues& t) { return to_node(t.offload); }},
 }};
 
-const std::array<Row<Port>, 11> port_rows{{
+const std::array<Row<Port>, 13> port_rows{{
     {{"name", "name", "required", "", Effect::restart, "how streams, telemetry and commands call the port"},
      [](Decoder& d, const At& at, Port& p) { d.name(at, p.name); },
      [](const Port& p) { return to_node(p.name); }},
@@ -158,6 +178,17 @@ const std::array<Row<Port>, 11> port_rows{{
     {{"oversubscribe", "boolean", "false", "", Effect::live, "allow a sum of rates above `speed`"},
      [](Decoder& d, const At& at, Port& p) { d.read(at, p.oversubscribe); },
      [](const Port& p) { return to_node(p.oversubscribe); }},
+    {{"addresses", "array of addresses", "[]", "", Effect::restart,
+      "the port's own, such as \"10.0.0.1/24\": it answers ARP, neighbour solicitations and echo requests "
+      "for them"},
+     decode_addresses,
+     [](const Port& p) { return to_node(p.addresses); }},
+    {{"vlan", "integer 1..4094", "null", "", Effect::restart,
+      "tag that the port's own addresses live behind"},
+     [](Decoder& d, const At& at, Port& p) {
+         if (const auto id = d.integer(at, 1, 4'094)) p.vlan = static_cast<std::uint16_t>(*id);
+     },
+     [](const Port& p) { return p.vlan ? to_node(std::uint32_t{*p.vlan}) : Node{}; }},
     {{"tx", "object", "null", "", Effect::restart, "the port's transmit queues; null: it sends nothing"},
      decode_tx,
      [](const Port& p) { return p.tx ? encode_object(tx_table(), *p.tx) : Node{}; }},

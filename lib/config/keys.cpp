@@ -40,9 +40,7 @@ const std::vector<KeyInfo>& all_keys() {
 
 const std::vector<LaterKey>& later_keys() {
     static const std::vector<LaterKey> keys{
-        {"ports[]", "addresses", "[]", "the port's own IP addresses"},
         {"ports[]", "gateway", "null", "next hop of streams"},
-        {"ports[]", "vlan", "null", "VLAN of the port's own addresses"},
         {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
         {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
         {"streams[]", "reverse", "null", "the same stream the other way"},

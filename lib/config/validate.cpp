@@ -47,6 +47,11 @@ class Checker {
                                                     devices[device]->pointer +
                                                     "; each port needs one of its own");
             }
+            if (!port.addresses.empty() && (!given(port.pointer + "/tx") || !given(port.pointer + "/rx"))) {
+                wrong(port.pointer + "/addresses",
+                      "port " + quote(port.name) +
+                          " can answer for its addresses only with both \"tx\" and \"rx\"");
+            }
             if (port.tx && ixgbe::may_be_ixgbe(port.device)) check_ixgbe(port);
         }
     }

@@ -172,6 +172,7 @@ telemetry::PortRx Collector::collect_rx(std::size_t port, const port::Statistics
         rx.bytes += lane->worker.counters().bytes.get();
         rx.unmatched += lane->worker.counters().unmatched.get();
     }
+    if (road_.replies()[port] != nullptr) rx.answered = road_.replies()[port]->sent();
     rx.missed = device.rx_missed;
     rx.errors = device.rx_errors;
     rx.no_mbuf = device.rx_no_mbuf;

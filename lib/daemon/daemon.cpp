@@ -521,12 +521,33 @@ void Daemon::finish_run() {
         exit_code_ = exit_internal;
     } else {
         if (!options_.report_file.empty()) write_report(line->line);
+        tell_corrupted();
         if (exit_code_ == 0) exit_code_ = judge(line->snapshot);
     }
     if (!exit_after_ && wait_for_receivers()) receivers_.listen(road_);
     if (road_.adopted()) plans_.adopted(road_);
     if (configured_run_) model_.run = *configured_run_;
     configured_run_.reset();
+}
+
+// The first packets that were not what was sent, for whoever has to find out where they were damaged.
+void Daemon::tell_corrupted() {
+    told_corrupted_.resize(road_.receivers().size());
+    for (std::size_t w = 0; w < told_corrupted_.size(); ++w) {
+        const worker::Verifier& verifier = road_.receivers()[w]->worker.verifier();
+        for (std::uint32_t& i = told_corrupted_[w]; i < verifier.kept(); ++i) {
+            const worker::CorruptedPacket& packet = verifier.kept(i);
+            const std::string& name = table_.name(StreamSlot{packet.slot});
+            if (packet.length != packet.expected_length) {
+                spdlog::error("stream {}: packet {} came with {} bytes instead of {}", name, packet.index,
+                              packet.length, packet.expected_length);
+            } else if (packet.offset < worker::CorruptedPacket::most_bytes) {
+                spdlog::error("stream {}: packet {} differs at byte {}: {:#04x} instead of {:#04x}", name,
+                              packet.index, packet.offset, packet.bytes[packet.offset],
+                              packet.expected[packet.offset]);
+            }
+        }
+    }
 }
 
 // What each stream was expected to reach, told where it did not.

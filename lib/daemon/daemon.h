@@ -91,6 +91,7 @@ class Daemon {
     bool adopt(std::unique_ptr<traffic::Plan> plan, const config::Model& model, bool begins_run);
     bool wait_for_receivers();
     int judge(const telemetry::Snapshot& report) const;
+    void tell_corrupted();
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
@@ -120,6 +121,7 @@ class Daemon {
     State state_ = State::starting;
     Situation situation_;
     std::uint64_t generation_ = 0;
+    std::vector<std::uint32_t> told_corrupted_;  ///< by receiver: kept packets that the log has
     std::uint16_t salt_ = 0;  ///< of the run's signatures
     TscClock clock_;
     Tsc epoch_ = 0;               ///< the run's schedule zero

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "config/address.h"
 #include "dpdk/eal.h"
 #include "dpdk/error.h"
 #include "traffic/pace.h"
@@ -27,6 +28,7 @@ Road::~Road() {
     loops_.clear();
     receivers_.clear();
     lanes_.clear();
+    replies_.clear();
 }
 
 void Road::start(const std::vector<Longest>& longest) {
@@ -42,6 +44,7 @@ void Road::start(const std::vector<Longest>& longest) {
     written_off_.resize(ports_.size());
     build_lanes(longest);
     build_receivers();
+    build_replies();
     for (const auto& loop : loops_) {
         dpdk::launch(
             loop->lcore(),
@@ -90,6 +93,29 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
             lane.index = w;
             loop_on(lane.lcore).add(lane.worker);
             if (!inline_dispatch) loop_on(LcoreId{*model_.lcores.dispatch}).add(lane.lane);
+        }
+    }
+}
+
+// A port's replies leave by its first TX worker.
+void Road::build_replies() {
+    replies_.resize(ports_.size());
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        const config::Port& port = model_.ports[p];
+        if (port.addresses.empty() || !port.tx || !port.rx) continue;
+        std::vector<worker::IpAddress> addresses;
+        for (const std::string& text : port.addresses) {
+            if (const auto address = config::parse_address(text))
+                addresses.push_back({address->bytes, address->length});
+        }
+        replies_[p] =
+            std::make_unique<worker::Replies>(std::to_string(ports_[p]->id().value), ports_[p]->socket(),
+                                              ports_[p]->mac(), port.vlan, std::move(addresses));
+        for (const auto& lane : lanes_) {
+            if (lane->port == p && lane->index == 0) lane->worker.set_replies(*replies_[p]);
+        }
+        for (const auto& lane : receivers_) {
+            if (lane->port == p) lane->worker.set_replies(*replies_[p]);
         }
     }
 }
@@ -190,6 +216,7 @@ std::uint64_t Road::in_flight(std::size_t p) const {
     for (const auto& lane : lanes_) {
         if (lane->port == p) accepted += lane->worker.counters().packets.get();
     }
+    if (replies_[p] != nullptr) accepted += replies_[p]->sent();
     const port::Statistics now = ports_[p]->statistics();
     const std::uint64_t sent =
         now.tx_packets - at_start_[p].tx_packets + (now.tx_errors - at_start_[p].tx_errors) + written_off_[p];

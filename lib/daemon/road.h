@@ -12,6 +12,7 @@
 #include "port/port.h"
 #include "traffic/plan.h"
 #include "worker/lcore_loop.h"
+#include "worker/replies.h"
 #include "worker/rx_lane.h"
 #include "worker/tx_lane.h"
 
@@ -73,6 +74,8 @@ class Road {
     [[nodiscard]] const std::vector<std::unique_ptr<port::Port>>& ports() const { return ports_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::TxLane>>& lanes() const { return lanes_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::RxLane>>& receivers() const { return receivers_; }
+    /// By port; nullptr where it has no addresses.
+    [[nodiscard]] const std::vector<std::unique_ptr<worker::Replies>>& replies() const { return replies_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::LcoreLoop>>& loops() const { return loops_; }
     /// Longest frame without FCS that the buffers of that port hold.
     [[nodiscard]] std::uint32_t data_room(std::uint32_t port) const;
@@ -80,6 +83,7 @@ class Road {
   private:
     void build_lanes(const std::vector<Longest>& longest);
     void build_receivers();
+    void build_replies();
     worker::LcoreLoop& loop_on(LcoreId lcore);
 
     config::Model model_;
@@ -87,6 +91,7 @@ class Road {
     std::vector<port::Statistics> at_start_;
     std::vector<std::uint64_t> written_off_;  ///< by port
     std::vector<std::unique_ptr<worker::TxLane>> lanes_;
+    std::vector<std::unique_ptr<worker::Replies>> replies_;  ///< by port
     std::vector<std::unique_ptr<worker::RxLane>> receivers_;
     std::vector<std::unique_ptr<worker::LcoreLoop>> loops_;
     std::uint64_t turn_ = 0;  ///< offers so far

@@ -57,7 +57,8 @@ void write(JsonWriter& json, const PortView& port) {
         json.begin_object();
         write_port_traffic(json, port.rx->traffic);
         json.member("missed", port.rx->missed).member("errors", port.rx->errors);
-        json.member("no_mbuf", port.rx->no_mbuf).member("unmatched", port.rx->unmatched).end_object();
+        json.member("no_mbuf", port.rx->no_mbuf).member("unmatched", port.rx->unmatched);
+        json.member("answered", port.rx->answered).end_object();
     } else {
         json.null();
     }

@@ -260,6 +260,27 @@ void write_streams(std::string& out, const Totals& now, std::size_t in_full) {
          [](const StreamTotals& s) { return some(s.tx.packets); });
     each("stream_transmit_bytes_total", counter, "Bytes of these packets with FCS",
          [](const StreamTotals& s) { return some(l2_bytes(s.tx.bytes, s.tx.packets)); });
+    const auto received = [&](std::string_view name, std::string_view type, std::string_view help,
+                              auto value) {
+        each(name, type, help, [&](const StreamTotals& s) -> std::optional<std::uint64_t> {
+            return s.rx ? some(value(*s.rx)) : std::nullopt;
+        });
+    };
+    using Rx = StreamRxTotals;
+    received("stream_receive_packets_total", counter, "Packets of the stream that receivers took",
+             [](const Rx& rx) { return rx.packets; });
+    received("stream_receive_bytes_total", counter, "Bytes of these packets with FCS",
+             [](const Rx& rx) { return l2_bytes(rx.bytes, rx.packets); });
+    received("stream_lost_packets", gauge, "Packets missing up to the furthest that came",
+             [](const Rx& rx) { return since(since(rx.duplicates, rx.packets), rx.expected); });
+    received("stream_duplicate_packets_total", counter, "Packets that had come before",
+             [](const Rx& rx) { return rx.duplicates; });
+    received("stream_reordered_packets_total", counter, "Packets that came after a later one",
+             [](const Rx& rx) { return rx.reordered; });
+    received("stream_verified_packets_total", counter, "Packets compared with what was sent",
+             [](const Rx& rx) { return rx.verified; });
+    received("stream_corrupted_packets_total", counter, "Of these, packets that differ",
+             [](const Rx& rx) { return rx.corrupted; });
     each("stream_target_packets_per_second", gauge, "Rate that the configuration asks for; none for max",
          [](const StreamTotals& s) -> std::optional<double> {
              return s.target_pps ? value_of(*s.target_pps) : std::nullopt;

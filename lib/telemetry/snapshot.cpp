@@ -71,7 +71,8 @@ PortView port_view(const PortTotals& base, const PortTotals& previous, const Por
         out.rx = PortRxView{traffic({from.packets, from.bytes}, {before.packets, before.bytes},
                                     {now.rx->packets, now.rx->bytes}, elapsed_ns),
                             since(from.missed, now.rx->missed), since(from.errors, now.rx->errors),
-                            since(from.no_mbuf, now.rx->no_mbuf), since(from.unmatched, now.rx->unmatched)};
+                            since(from.no_mbuf, now.rx->no_mbuf), since(from.unmatched, now.rx->unmatched),
+                            since(from.answered, now.rx->answered)};
     }
     out.xstats = xstats(base.xstats, now.xstats);
     return out;

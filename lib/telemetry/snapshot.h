@@ -39,6 +39,7 @@ struct PortRxView {
     std::uint64_t errors = 0;
     std::uint64_t no_mbuf = 0;
     std::uint64_t unmatched = 0;
+    std::uint64_t answered = 0;
 };
 
 struct PortView {

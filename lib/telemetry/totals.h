@@ -41,6 +41,7 @@ struct PortRx {
     std::uint64_t errors = 0;
     std::uint64_t no_mbuf = 0;
     std::uint64_t unmatched = 0;  ///< received, but not of our streams
+    std::uint64_t answered = 0;   ///< replies sent for the port's own addresses
 };
 
 struct NamedCount {

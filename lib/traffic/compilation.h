@@ -30,6 +30,7 @@ class Compilation {
     [[nodiscard]] std::uint64_t link_of(std::size_t port) const;
     /// A stream of that port measures latency and wants a queue of its own.
     [[nodiscard]] bool has_latency(const std::string& port) const;
+    [[nodiscard]] bool same_receiver(const config::Stream& from, bool was_signed) const;
     /// The stream of that name in the plan before, or nullptr.
     [[nodiscard]] const StreamPlan* before(const std::string& name) const;
 

@@ -67,7 +67,8 @@ void Compilation::carry() {
         const bool same_burst =
             was != nullptr && (was->burst == stream.burst ||
                                (stream.burst_auto && was->burst_auto && stream.workers.size() == 1));
-        stream.carried = same_burst && was->port == stream.port && was->workers == stream.workers;
+        stream.carried = same_burst && was->port == stream.port && was->workers == stream.workers &&
+                         same_receiver(*from_[i], was->signing != nullptr);
         stream.epoch = stream.carried ? was->epoch : table_.next_epoch(stream.slot);
         if (stream.signing != nullptr) {
             stream.signing->stream = stream.slot.value;
@@ -75,6 +76,13 @@ void Compilation::carry() {
         }
         set_start(*from_[i], stream, stream.carried ? was : nullptr);
     }
+}
+
+// A receiver counts from index 0 on: who starts to follow a stream, or another who does, needs a new life.
+bool Compilation::same_receiver(const config::Stream& from, bool was_signed) const {
+    if (was_signed != from.is_signed()) return false;
+    const auto model = models_before_.find(from.name);
+    return model == models_before_.end() || model->second->expect_on == from.expect_on;
 }
 
 void Compilation::set_start(const config::Stream& from, StreamPlan& stream, const StreamPlan* was) const {

@@ -62,6 +62,7 @@ void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_
         arrival.length = length;
         if (life == nullptr || !life->stream->take(arrival)) [[unlikely]] {
             ++unmatched;
+            if (replies_ != nullptr) replies_->answer({frame, length});
             continue;
         }
         if (life->verification != nullptr) to_verify(*life, frame, length);

@@ -7,6 +7,7 @@
 #include "base/cache_line.h"
 #include "base/ids.h"
 #include "base/tsc.h"
+#include "worker/replies.h"
 #include "worker/rx_counters.h"
 #include "worker/rx_table.h"
 #include "worker/verifier.h"
@@ -23,6 +24,9 @@ class RxWorker {
     static constexpr std::uint32_t burst = 32;
 
     RxWorker(PortId port, QueueId queue) noexcept : port_(port), queue_(queue) {}
+
+    /// Before launch: answers for the port's own addresses; outlives the worker.
+    void set_replies(Replies& replies) noexcept { replies_ = &replies; }
 
     /// Control: the table to work with from the next turn on. At most one is under way: wait for adopted()
     /// first. The release is acquired by turn().
@@ -49,6 +53,7 @@ class RxWorker {
     const QueueId queue_;
     const TscClock clock_;
     const RxTable* table_ = nullptr;
+    Replies* replies_ = nullptr;
 
     // A run of packets of one stream with consecutive indices, which are recomputed together.
     const RxTable::Life* waiting_ = nullptr;

@@ -91,7 +91,20 @@ bool TxWorker::send(Tsc now) noexcept {
     return false;
 }
 
+void TxWorker::send_replies() noexcept {
+    rte_mbuf* mbufs[8];
+    const std::uint32_t count = replies_->take(mbufs, 8);
+    if (count == 0) return;
+    tsan_release_mbufs();
+    const std::uint32_t sent = rte_eth_tx_burst(settings_.port.value, settings_.queue.value, mbufs,
+                                                static_cast<std::uint16_t>(count));
+    rte_pktmbuf_free_bulk(mbufs + sent, count - sent);
+    replies_->sent(sent, count - sent);
+}
+
 bool TxWorker::turn(Tsc now) noexcept {
+    if (replies_ != nullptr) [[unlikely]]
+        send_replies();
     if (inline_) feed_->turn(now);
     if (next_ == have_ && !refill() && batch_.pending() == 0) {
         counters_.empty_polls.add(1);

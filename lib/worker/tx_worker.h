@@ -7,6 +7,7 @@
 #include "base/tsc.h"
 #include "worker/counters.h"
 #include "worker/lane.h"
+#include "worker/replies.h"
 #include "worker/offload.h"
 #include "worker/tx_batch.h"
 #include "worker/tx_pool.h"
@@ -35,6 +36,9 @@ class TxWorker {
         inline_ = inline_dispatch;
     }
 
+    /// Before launch: sends what the port says for itself; outlives the worker.
+    void set_replies(Replies& replies) noexcept { replies_ = &replies; }
+
     /// One turn of the hot loop at tick `now`. True when it did any work.
     bool turn(Tsc now) noexcept;
 
@@ -52,6 +56,7 @@ class TxWorker {
 
   private:
     bool refill() noexcept;
+    void send_replies() noexcept;
     bool add(const traffic::TemplateBurst& burst) noexcept;
     bool flush_due(Tsc now) noexcept;
     bool send(Tsc now) noexcept;
@@ -61,6 +66,7 @@ class TxWorker {
     TxPool& pool_;
     BurstRing& ring_;
     Lane* feed_ = nullptr;
+    Replies* replies_ = nullptr;
     bool inline_ = false;
     int id_offset_;
     const Tsc second_;

@@ -24,7 +24,7 @@ constexpr std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
 Totals full() {
     Totals out = totals(3, 3000);
     out.warnings = {"first", "second"};
-    out.ports[0].rx = PortRx{1, 2, 3, 4, 5, 6};
+    out.ports[0].rx = PortRx{1, 2, 3, 4, 5, 6, 7};
     out.ports[0].xstats = {{"out_of_buffer", 3}};
     out.queues[0].limiter = LimiterTotals{100'400'000, 100'000'000, -3984.0637};
     out.streams[0].due_packets = 3001;
@@ -51,7 +51,7 @@ std::vector<std::string> every_kind_of_line() {
     down.ports[0].link = {false, 0, "no carrier for 5 s", 0};
     Totals huge = totals(1, 0);
     huge.ports[0].tx = PortTx{top, top, top, top, true};
-    huge.ports[0].rx = PortRx{top, top, top, top, top, top};
+    huge.ports[0].rx = PortRx{top, top, top, top, top, top, top};
     huge.ports[0].xstats = {{"twice", top}, {"twice", top}};
     huge.queues[0] = {"east", 0, 3, top, top, top, top};
     huge.workers[0].tx = TxCount{top, top};

@@ -82,7 +82,7 @@ TEST(RxView, over_several_queues_says_nothing_of_outages) {
 
 TEST(Report, warns_when_received_lost_and_sent_do_not_add_up) {
     Totals now = example::totals(2, 1000);
-    now.ports[0].rx = PortRx{700, 700 * 60, 0, 0, 0, 0};
+    now.ports[0].rx = PortRx{700, 700 * 60, 0, 0, 0, 0, 0};
     now.streams[0].rx = received(700, 700);
     now.streams[0].rx->tail = 300;
     EXPECT_TRUE(make_report(example::totals(0, 0), now, {}, true).warnings.empty());

@@ -390,6 +390,35 @@ TEST(compile, a_hundred_reloads_with_streams_that_come_and_go_lose_and_repeat_no
     EXPECT_EQ(table.size(), 10U);
 }
 
+TEST(compile, what_becomes_signed_is_a_new_life_that_its_receiver_sees_from_index_0) {
+    StreamTable table;
+    const auto plain = plan_of(model_of(listed({stream_text("a", R"("rate": "1000pps")")})), table);
+    EXPECT_EQ(plain->streams[0].signing, nullptr);
+    const auto is_signed = plan_of(
+        model_of(listed({stream_text("a", R"("rate": "1000pps", "signature": true)")})), table, plain.get());
+    EXPECT_FALSE(is_signed->streams[0].carried);
+    const auto faster =
+        plan_of(model_of(listed({stream_text("a", R"("rate": "2000pps", "signature": true)")})), table,
+                is_signed.get());
+    EXPECT_TRUE(faster->streams[0].carried);
+    EXPECT_NE(faster->streams[0].packet, is_signed->streams[0].packet);
+    EXPECT_EQ(faster->streams[0].signing->generation, is_signed->streams[0].signing->generation);
+    EXPECT_NE(is_signed->streams[0].epoch, plain->streams[0].epoch);
+}
+
+TEST(compile, a_latency_stream_has_a_queue_of_its_own_where_the_port_has_two) {
+    StreamTable table;
+    const auto plan =
+        plan_of(model_of(listed({stream_text("load", R"("rate": "max")"),
+                                 stream_text("probe", R"("rate": "1000pps", "latency": true)")})),
+                table);
+    const auto workers = plan->lanes[plan->streams[0].port].size();
+    ASSERT_GE(workers, 2U);
+    EXPECT_EQ(plan->streams[0].workers.size(), workers - 1);
+    EXPECT_EQ(plan->streams[1].workers, std::vector{static_cast<std::uint32_t>(workers - 1)});
+    EXPECT_TRUE(plan->streams[1].signing->closes_batch);
+}
+
 TEST(compile, a_changed_burst_or_set_of_workers_is_a_new_life) {
     StreamTable table;
     const auto first =

@@ -1,0 +1,82 @@
+#include "worker/replies.h"
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "dpdk/error.h"
+#include "worker/tsan.h"
+
+namespace volley::worker {
+namespace {
+
+constexpr unsigned buffers = 255;
+constexpr unsigned waiting = 256;
+constexpr std::uint16_t room = RTE_MBUF_DEFAULT_BUF_SIZE;
+constexpr std::uint32_t longest = RTE_MBUF_DEFAULT_DATAROOM;
+
+}  // namespace
+
+Replies::Replies(const std::string& name, int socket, std::uint64_t mac, std::optional<std::uint16_t> vlan,
+                 std::vector<IpAddress> addresses)
+    : responder_(mac, vlan, std::move(addresses)),
+      pool_(rte_pktmbuf_pool_create(("reply_" + name).c_str(), buffers, 0, 0, room, socket)),
+      ring_(nullptr) {
+    if (pool_ == nullptr)
+        throw dpdk::Error("creating mempool reply_" + name, rte_errno, "raise eal.memory_mib");
+    ring_ = rte_ring_create(("replies_" + name).c_str(), waiting, socket, RING_F_SC_DEQ);
+    if (ring_ != nullptr) return;
+    rte_mempool_free(pool_);
+    throw dpdk::Error("creating ring replies_" + name, rte_errno, "raise eal.memory_mib");
+}
+
+Replies::~Replies() {
+    void* object = nullptr;
+    while (rte_ring_dequeue(ring_, &object) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(object));
+    rte_ring_free(ring_);
+    rte_mempool_free(pool_);
+}
+
+template <class Make>
+void Replies::put(Make&& make) noexcept {
+    rte_mbuf* const mbuf = rte_pktmbuf_alloc(pool_);
+    if (mbuf == nullptr) {
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    tsan_acquire_mbufs();
+    const std::uint32_t length = make(rte_pktmbuf_mtod(mbuf, std::uint8_t*));
+    if (length == 0) {
+        rte_pktmbuf_free(mbuf);
+        return;
+    }
+    mbuf->data_len = static_cast<std::uint16_t>(length);
+    mbuf->pkt_len = length;
+    tsan_release_mbufs();
+    if (rte_ring_enqueue(ring_, mbuf) == 0) return;
+    rte_pktmbuf_free(mbuf);
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// No answer is longer than its question, apart from padding and from an advertisement's 86 bytes.
+void Replies::answer(std::span<const std::uint8_t> frame) noexcept {
+    if (frame.size() > longest || !responder_.concerns(frame)) return;
+    put([&](std::uint8_t* out) { return responder_.reply(frame, out); });
+}
+
+void Replies::ask(const IpAddress& address) noexcept {
+    put([&](std::uint8_t* out) { return responder_.ask(address, out); });
+}
+
+std::uint32_t Replies::take(rte_mbuf** out, std::uint32_t n) noexcept {
+    const std::uint32_t taken = rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(out), n, nullptr);
+    if (taken != 0) tsan_acquire_mbufs();
+    return taken;
+}
+
+void Replies::sent(std::uint32_t accepted, std::uint32_t given_up) noexcept {
+    sent_.add(accepted);
+    given_up_.add(given_up);
+}
+
+}  // namespace volley::worker

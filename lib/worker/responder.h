@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace volley::worker {
+
+/// An IPv4 address (length 4) or an IPv6 address (length 16), in network order.
+struct IpAddress {
+    std::array<std::uint8_t, 16> bytes{};
+    std::uint8_t length = 4;
+    bool operator==(const IpAddress&) const = default;
+};
+
+/// Somebody whose MAC address is asked for. mac is written by receivers and read by control.
+struct Neighbour {
+    IpAddress address;
+    std::atomic<std::uint64_t> mac{0};  ///< 0: unknown
+};
+
+/// Answers for a port's own addresses: ARP requests (RFC 826), neighbour solicitations (RFC 4861), and echo
+/// requests of ICMP (RFC 792) and ICMPv6 (RFC 4443). Learns the answers to what resolve() asked. Knows
+/// frames, not ports: the same answer whoever sends it. Immutable but for the neighbours.
+class Responder {
+  public:
+    static constexpr std::uint32_t longest_reply = 9728;
+
+    /// mac: the port's. vlan: the tag that its addresses live behind; none: they are untagged.
+    Responder(std::uint64_t mac, std::optional<std::uint16_t> vlan, std::vector<IpAddress> addresses);
+    Responder(const Responder&) = delete;
+    Responder& operator=(const Responder&) = delete;
+
+    /// The frame is for the port or for everybody, on its VLAN, and of a protocol that may have an answer: a
+    /// quick look, for most packets that come are somebody else's.
+    [[nodiscard]] bool concerns(std::span<const std::uint8_t> frame) const noexcept;
+    /// Writes the reply to `frame` (without FCS) to out, which has room for longest_reply. Returns its
+    /// length; 0 when there is none.
+    std::uint32_t reply(std::span<const std::uint8_t> frame, std::uint8_t* out) const noexcept;
+
+    /// Control, before receivers use it: an address to be asked for. The reference stays good.
+    Neighbour& add_neighbour(const IpAddress& address);
+    /// Control: the frame that asks for that neighbour, from our first address of its kind (or none: then
+    /// the length is 0).
+    std::uint32_t ask(const IpAddress& address, std::uint8_t* out) const noexcept;
+    [[nodiscard]] bool has_addresses() const noexcept { return !addresses_.empty(); }
+
+  private:
+    struct Seen;
+    [[nodiscard]] bool ours(std::span<const std::uint8_t> address) const noexcept;
+    void learn(std::span<const std::uint8_t> address, const std::uint8_t* mac) const noexcept;
+    std::uint32_t reply_arp(const Seen& seen, std::uint8_t* out) const noexcept;
+    std::uint32_t reply_ipv4(const Seen& seen, std::uint8_t* out) const noexcept;
+    std::uint32_t reply_ipv6(const Seen& seen, std::uint8_t* out) const noexcept;
+    std::uint32_t put_ethernet(const std::uint8_t* destination, std::uint16_t type,
+                               std::uint8_t* out) const noexcept;
+
+    std::array<std::uint8_t, 6> mac_{};
+    std::optional<std::uint16_t> vlan_;
+    std::vector<IpAddress> addresses_;
+    std::vector<std::unique_ptr<Neighbour>> neighbours_;
+};
+
+}  // namespace volley::worker
