@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -19,9 +18,14 @@ constexpr unsigned ports = 2;
 constexpr unsigned queues = 2;
 constexpr std::uint32_t longest = 1514;
 
-std::uint64_t packets_in_all() {
-    return std::getenv("VOLLEY_LONG_TESTS") != nullptr ? 1'000'000 : 40'000;
-}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+constexpr std::uint64_t packets_in_all = sanitized ? 40'000 : 1'000'000;
 
 /// Frames in any order: how many, their bytes, and a sum of their hashes.
 struct Heap {
@@ -158,7 +162,7 @@ TEST(Exchange, of_two_ports_with_two_queues_each_loses_and_changes_nothing_and_s
     soft82599::SoftPort west(1, "id=10f7,peer=net_soft82599_0");
     std::array<End, ports> ends{End(east, "east"), End(west, "west")};
     const auto packets = mix();
-    const std::uint64_t each = packets_in_all() / ports / packets.size();
+    const std::uint64_t each = packets_in_all / ports / packets.size();
     Heap expected;
     std::array<std::uint64_t, queues> expected_by_queue{};
     std::array<std::uint8_t, packet::max_frame> frame{};
