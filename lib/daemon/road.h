@@ -35,7 +35,7 @@ class Road {
         std::uint32_t length = 60;
         std::string stream;
         std::uint32_t received = 60;  ///< the longest that may arrive
-        std::string received_stream;
+        std::string received_stream{};
     };
     void start(const std::vector<Longest>& longest);
     /// Stops the lcores. False when one has not ended in time, for it hangs in its device: then nothing may
