@@ -7,6 +7,7 @@
 #include "volleyctl/config_commands.h"
 #include "volleyctl/daemon_commands.h"
 #include "volleyctl/explain_command.h"
+#include "volleyctl/import_command.h"
 #include "volleyctl/offline.h"
 #include "volleyctl/render_command.h"
 #include "volleyctl/top.h"
@@ -18,7 +19,8 @@ constexpr int exit_internal = 70;
 
 int run(int argc, char** argv) {
     CLI::App app{
-        "Controls and checks Volley. config check, config show FILE, render and explain need no daemon."};
+        "Controls and checks Volley. config check, config show FILE, render, explain and import need no "
+        "daemon."};
     app.set_version_flag("--version", VOLLEY_VERSION);
     app.require_subcommand(1);
     volley::ctl::Place place;
@@ -26,6 +28,7 @@ int run(int argc, char** argv) {
     volley::ctl::DaemonCommands daemon(app, place);
     volley::ctl::ConfigCommands config(app, place);
     volley::ctl::RenderCommand render(app);
+    volley::ctl::ImportCommand imported(app);
     volley::ctl::TopCommand top(app, place);
     volley::ctl::ExplainCommand explain(app);
     if (argc > 1 && std::string_view(argv[1]) == "__complete")
@@ -37,6 +40,7 @@ int run(int argc, char** argv) {
     }
     if (daemon.parsed()) return daemon.run();
     if (render.parsed()) return render.run();
+    if (imported.parsed()) return imported.run();
     if (top.parsed()) return top.run();
     if (explain.parsed()) return explain.run();
     return config.run();
