@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
 #include "dpdk/error.h"
+#include "service/error.h"
 #include "traffic/source_check.h"
 #include "volleyd/options.h"
 
@@ -78,6 +79,9 @@ int main(int argc, char** argv) {
     } catch (const std::system_error& error) {  // a socket, file or folder that the host does not let us have
         spdlog::critical("{}", error.what());
         return error.code() == std::errc::permission_denied ? exit_no_permission : exit_host_configuration;
+    } catch (const volley::service::SetupError& error) {
+        spdlog::critical("{}", error.what());
+        return exit_host_configuration;
     } catch (const std::exception& error) {
         spdlog::critical("{}", error.what());
         return exit_internal;

@@ -92,11 +92,12 @@ void Api::asset(const Request& request, const Target& target, const Reply& reply
     }
     Response out;
     out.type = found->type;
-    out.headers = {{"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'"},
-                   {"X-Content-Type-Options", "nosniff"},
-                   {"Referrer-Policy", "no-referrer"},
-                   {"Cache-Control", "no-cache"},
-                   {"ETag", std::string(found->etag)}};
+    out.headers = {
+        {"Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cache-Control", "no-cache"},
+        {"ETag", std::string(found->etag)}};
     if (request.if_none_match == found->etag) {
         out.status = 304;
     } else {

@@ -30,6 +30,7 @@
 #include <unordered_set>
 
 #include "base/fd.h"
+#include "service/error.h"
 #include "telemetry/unix_listener.h"
 
 namespace volley::service {
@@ -414,7 +415,7 @@ Listening listen_on(const std::string& address, std::uint16_t port) {
         v6.sin6_port = htons(port);
         size = sizeof(sockaddr_in6);
     } else {
-        throw std::runtime_error("\"service.http\" needs a numeric address, not " + address);
+        throw SetupError("\"service.http\" needs a numeric address, not " + address);
     }
     const std::string where = "service.http " + address + " port " + std::to_string(port);
     Listening out;
@@ -440,8 +441,7 @@ asio::ssl::context tls_context(const Server::Tls& tls) {
     const auto take = [](const std::string& file, const char* what, auto load) {
         Error error;
         load(error);
-        if (error)
-            throw std::runtime_error("service.tls: " + file + " holds no " + what + ": " + error.message());
+        if (error) throw SetupError("service.tls: " + file + " holds no " + what + ": " + error.message());
     };
     take(tls.certificate, "certificate in PEM form",
          [&](Error& error) { out.use_certificate_chain_file(tls.certificate, error); });

@@ -31,7 +31,7 @@ class Server {
         std::chrono::milliseconds body{30'000};  ///< for a whole body, and for a client to take an answer
     };
 
-    /// Binds and listens, then serves. Throws std::system_error or std::runtime_error whose text is the next
+    /// Binds and listens, then serves. Throws std::system_error or SetupError whose text is the next
     /// step.
     Server(Options options, Handler& handler);
     /// Answers no more; requests that are with the handler may still be replied to, into nowhere.

@@ -9,9 +9,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
 
 #include "base/fd.h"
+#include "service/error.h"
 
 namespace volley::service {
 namespace {
@@ -40,13 +40,12 @@ Tokens Tokens::load(const std::string& path) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0)
-        throw std::runtime_error("service.tokens: cannot read " + path + ": " + std::strerror(errno));
+        throw SetupError("service.tokens: cannot read " + path + ": " + std::strerror(errno));
     if ((status.st_mode & 0007) != 0)
-        throw std::runtime_error("service.tokens: everybody may use " + path + "; chmod o= " + path);
+        throw SetupError("service.tokens: everybody may use " + path + "; chmod o= " + path);
     std::string text(most_bytes, '\0');
     const ssize_t size = ::read(file.get(), text.data(), text.size());
-    if (size < 0)
-        throw std::runtime_error("service.tokens: cannot read " + path + ": " + std::strerror(errno));
+    if (size < 0) throw SetupError("service.tokens: cannot read " + path + ": " + std::strerror(errno));
     text.resize(static_cast<std::size_t>(size));
     return parse(text, path);
 }
@@ -65,13 +64,13 @@ Tokens Tokens::parse(std::string_view text, const std::string& path) {
         const std::string_view token = next_word(line);
         const std::string place = "service.tokens: " + path + ":" + std::to_string(number) + ": ";
         if (right != "read-only" && right != "admin")
-            throw std::runtime_error(place + "a line is \"read-only TOKEN\" or \"admin TOKEN\"");
+            throw SetupError(place + "a line is \"read-only TOKEN\" or \"admin TOKEN\"");
         if (token.size() < shortest || !next_word(line).empty())
-            throw std::runtime_error(place + "a token is one word of " + std::to_string(shortest) +
-                                     " characters or more, as `openssl rand -hex 32` makes it");
+            throw SetupError(place + "a token is one word of " + std::to_string(shortest) +
+                             " characters or more, as `openssl rand -hex 32` makes it");
         out.entries_.push_back({digest_of(token), right == "admin" ? Right::change : Right::read});
     }
-    if (out.entries_.empty()) throw std::runtime_error("service.tokens: " + path + " holds no token");
+    if (out.entries_.empty()) throw SetupError("service.tokens: " + path + " holds no token");
     return out;
 }
 

@@ -17,7 +17,7 @@ class Tokens {
   public:
     static constexpr std::size_t shortest = 16;  ///< characters of a token
 
-    /// Throws std::runtime_error whose text is the next step: no such file, others may read it, no token.
+    /// Throws SetupError whose text is the next step: no such file, others may read it, no token.
     static Tokens load(const std::string& path);
     /// The same for the text of a file.
     static Tokens parse(std::string_view text, const std::string& path);
