@@ -216,6 +216,38 @@ TEST_F(Pcap, is_what_volleyctl_renders_without_a_device) {
                 by_stream(read_pcap(dir_->file("one.pcap"))));
 }
 
+TEST(Sources, leave_a_device_as_volleyctl_renders_them) {
+    const TempDir dir;
+    std::ofstream(dir.file("in.cfg")) << "{ eth(sa=02:00:00:00:00:0a), ipv4(da=dinc()), udp(sp=7), \"x\" }\n"
+                                         "{ eth(sa=02:00:00:00:00:0a), ipv4(), tcp(), drnd(30) }\n";
+    json first = ping();
+    json second = vlan_udp();
+    first["headers"][0] = second["headers"][0] = eth("02:00:00:00:00:0b");
+    const json trafgen = {{"trafgen", dir.file("in.cfg")}};
+    const json packets = {{"packets", json::array({first, second})}};
+    const auto with = [&](const std::string& device, const json& more) {
+        json streams = json::array(
+            {stream("trafgen", "20kpps", 999, trafgen), stream("packets", "30kpps", 1001, packets)});
+        for (const json& one : more) streams.push_back(one);
+        return configuration(1, true, {port("east", device)}, streams);
+    };
+    const auto render = [&](const json& config, const std::string& out) {
+        std::ofstream(dir.file("config.json")) << config;
+        const Result rendered =
+            run({volleyctl_path(), "render", dir.file("config.json"), "-o", dir.file(out)});
+        ASSERT_EQ(rendered.status, 0) << rendered.err;
+    };
+    render(with("net_null0", json::array()), "in.pcap");
+    json capture = {{"file", dir.file("in.pcap")}, {"rewrite", {{"eth.src", "02:00:00:00:00:0c"}}}};
+    capture["rewrite"]["ipv4.src"] = {{"increment", range("10.0.0.1", "10.0.0.9")}};
+    const json replay = json::array({stream("replay", "40kpps", 2000, {{"pcap", capture}})});
+    run_volleyd(with("net_pcap0,tx_pcap=" + dir.file("sent.pcap"), replay));
+    render(with("net_null0", replay), "rendered.pcap");
+    const auto sent = by_stream(read_pcap(dir.file("sent.pcap")));
+    EXPECT_EQ(sent.size(), 3U);
+    EXPECT_TRUE(sent == by_stream(read_pcap(dir.file("rendered.pcap"))));
+}
+
 TEST_F(Pcap, shows_every_checksum_good) {
     std::map<std::string, std::size_t> good;
     for (const auto& [source, packets] : by_source_) {
