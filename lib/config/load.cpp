@@ -1,5 +1,6 @@
 #include "config/load.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,8 @@
 namespace volley::config {
 namespace {
 
+// By chunks: one buffer for the largest file would cost a reload 10 ms of clearing pages. One byte more than
+// is allowed is enough to refuse the file.
 std::string read_file(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
@@ -20,10 +23,13 @@ std::string read_file(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) throw FileError("cannot read " + path + ": " + std::strerror(errno));
-    std::string text(most_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::string text;
+    std::array<char, 16384> chunk{};
+    while (file && text.size() <= most_bytes) {
+        file.read(chunk.data(), chunk.size());
+        text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) throw FileError("cannot read " + path + ": " + std::strerror(errno));
-    text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
 }
 
