@@ -56,6 +56,7 @@ std::string queue_hint(const std::string& driver) {
         return "repeat tx_pcap=FILE once a queue in the device's arguments, or use one tx lcore";
     if (driver == "net_virtio_user")
         return "add queues=N to the device's arguments, or take lcores from tx.lcores";
+    if (driver == "net_vmxnet3") return "vmxnet3 takes 1, 2, 4 or 8 lcores in tx.lcores";
     if (driver == "net_af_xdp")
         return "add queue_count=N to the device's arguments, or take lcores from tx.lcores";
     return "take lcores from tx.lcores";
@@ -196,7 +197,7 @@ void Port::set_flow_control() {
     }
 }
 
-// net_tap and net_af_xdp refuse unequal queue counts.
+// net_tap and net_af_xdp refuse unequal queue counts, vmxnet3 a port without an RX or without a TX queue.
 Port::Queues Port::queue_counts(const rte_eth_dev_info& info) const {
     const auto count = [](const auto& queues) {
         return static_cast<std::uint16_t>(queues ? queues->lcores.size() : 0);
@@ -211,6 +212,8 @@ Port::Queues Port::queue_counts(const rte_eth_dev_info& info) const {
         }
         out.tx = out.rx = std::max(out.tx, out.rx);
     }
+    if (driver_ == "net_vmxnet3")
+        out = {std::max<std::uint16_t>(out.tx, 1), std::max<std::uint16_t>(out.rx, 1)};
     const auto check = [&](std::uint16_t wanted, std::uint16_t most, const char* lcores, const char* queues) {
         if (wanted <= most) return;
         throw dpdk::Error("port " + name() + ": " + std::to_string(wanted) + " " + lcores + " lcores, but " +
