@@ -102,10 +102,13 @@ void TxWorker::send_replies() noexcept {
     replies_->sent(sent, count - sent);
 }
 
+// A fill of the ring takes microseconds: what is due goes before it, unless the device does not take it, for
+// that must hold up no reload.
 bool TxWorker::turn(Tsc now) noexcept {
     if (replies_ != nullptr) [[unlikely]]
         send_replies();
-    if (inline_) feed_->turn(now);
+    const bool due = next_ < have_ && hand_[next_].due <= now;
+    if (inline_ && (!due || batch_.pending() != 0)) feed_->turn(now);
     if (next_ == have_ && !refill() && batch_.pending() == 0) {
         counters_.empty_polls.add(1);
         return false;
