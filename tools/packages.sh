@@ -8,6 +8,7 @@ test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14
     python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 iputils-ping iputils-arping util-linux
     chromium chromium-driver npm tmux
+    qemu-system-x86 busybox-static binutils
 )
 
 # install_missing PACKAGE...: asks apt only for what is not there, so a second run needs neither network nor root.

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds with g++ 12, with clang 14 under ASan and UBSan, and under TSan, warnings being errors; runs every test of each,
 # clang-format and clang-tidy. The last line is "N passed, M failed"; the status says the same.
-# usage: tools/test.sh [--quick] [--filter GTEST_FILTER]
+# usage: tools/test.sh [--quick | --guest] [--filter GTEST_FILTER]
 #   --quick     the g++ build alone, without clang-format and clang-tidy
+#   --guest     volleyd alone, in every QEMU guest of tests/guest/; the other forms run two of them
 #   --filter F  the test cases that match, as GoogleTest's --gtest_filter
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,13 +11,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/build.sh
 
 quick=false
+guest=false
 filter=
 while [ $# -gt 0 ]; do
     case "$1" in
         --quick) quick=true ;;
+        --guest) guest=true ;;
         --filter) filter=${2:?--filter needs a pattern}; shift ;;
         --filter=*) filter=${1#*=} ;;
-        *) sed -n '2,7s/^# //p' "$0" >&2; exit 64 ;;
+        *) sed -n '2,8s/^# //p' "$0" >&2; exit 64 ;;
     esac
     shift
 done
@@ -49,6 +52,10 @@ build_and_test() {
     count+=("$label=$folder")
 }
 
+if $guest; then
+    build build g++-12 app/volleyd || exit
+    exec tests/guest/guests.py --volleyd build/app/volleyd --cache build/guest ${filter:+--filter "$filter"}
+fi
 build_and_test gcc build g++-12
 if ! $quick; then
     build_and_test asan build-asan clang++-14 -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1

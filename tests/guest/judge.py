@@ -1,0 +1,125 @@
+"""What was seen outside the guest against what was asked for. Frames are read by tshark, with its checksum checks on."""
+import collections, dataclasses, subprocess
+
+import image
+
+FIELDS = ["frame.time_epoch", "frame.len", "ip.checksum.status", "udp.checksum.status", "udp.dstport", "ip.src"]
+GOOD = "1"  # tshark's word for a checksum that it has computed and found right
+
+
+@dataclasses.dataclass
+class Frame:
+    microseconds: int
+    length: int
+    good: bool
+    index: int      # of the packet in its stream: low 24 bits of the source address
+
+
+class Problems:
+    """What a case found wrong; empty: it passed."""
+
+    def __init__(self):
+        self.texts = []
+
+    def say(self, text):
+        self.texts.append(text)
+
+    def equal(self, what, got, wanted):
+        if got != wanted:
+            self.say(f"{what}: {got}, not {wanted}")
+
+    def within(self, what, got, least, most):
+        if got is None or not least <= got <= most:
+            self.say(f"{what}: {got}, not within {least} to {most}")
+
+    def true(self, what, holds):
+        if not holds:
+            self.say(what)
+
+
+def read_frames(pcap):
+    """Frames of our streams by the number of the stream, which is its UDP destination port; in the order of sending."""
+    command = ["tshark", "-n", "-r", str(pcap), "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+               "-Y", "ip && udp && ip.dst == 10.1.0.1", "-T", "fields"]
+    for field in FIELDS:
+        command += ["-e", field]
+    streams = collections.defaultdict(list)
+    for line in image.run(*command).decode().splitlines():
+        time, length, ip_sum, udp_sum, port, source = line.split("\t")
+        seconds, _, fraction = time.partition(".")
+        octets = [int(octet) for octet in source.split(".")]
+        streams[int(port)].append(Frame(int(seconds) * 1_000_000 + int(fraction[:6]), int(length),
+                                        (ip_sum, udp_sum) == (GOOD, GOOD),
+                                        octets[1] << 16 | octets[2] << 8 | octets[3]))
+    return streams
+
+
+def sound(problems, what, frames, count, length=None, first=0, ordered=True):
+    """Each of `count` packets once, in order, with right checksums and of the length asked for (without FCS)."""
+    problems.equal(f"{what}: frames outside", len(frames), count)
+    indices = [frame.index for frame in frames]
+    if (indices if ordered else sorted(indices)) != list(range(first, first + len(frames))):
+        wrong = next(i for i, index in enumerate(indices if ordered else sorted(indices)) if index != first + i)
+        problems.say(f"{what}: frame {wrong} is packet {indices[wrong]}")
+    problems.equal(f"{what}: frames with a wrong checksum", sum(not frame.good for frame in frames), 0)
+    if length is not None:
+        problems.equal(f"{what}: lengths", {frame.length for frame in frames}, {length})
+
+
+def finished(problems, what, run, status=0):
+    """The volleyd came, ended with that status and, where it ran, made a settled report."""
+    if run is None:
+        problems.say(f"{what}: no word from it")
+        return False
+    for pattern in run.gaveup:
+        problems.say(f"{what}: waited in vain: {pattern}")
+    problems.equal(f"{what}: exit status", run.status, status)
+    if run.status != status:
+        problems.say("\n".join(["its log:", *run.log[-12:]]))
+    if status not in (0, 1, 2):
+        return True
+    if run.report is None:
+        problems.say(f"{what}: no report")
+        return False
+    problems.equal(f"{what}: settled", run.report["settled"], True)
+    return True
+
+
+def reported(problems, what, report, packets, bytes_on_wire):
+    """Port, queues, workers and streams say the same, and that is what was seen outside."""
+    for kind in ("ports", "workers", "streams", "queues"):
+        problems.equal(f"{what}: packets by {kind}", sum(one["tx"]["packets"] for one in report[kind] if one["tx"]), packets)
+    problems.equal(f"{what}: bytes of the port", sum(port["tx"]["bytes"] for port in report["ports"]), bytes_on_wire)
+    problems.equal(f"{what}: l2_bytes of the streams", sum(stream["tx"]["l2_bytes"] for stream in report["streams"]),
+                   bytes_on_wire + 4 * packets)
+
+
+def steps(writes, ring):
+    """How many packets each tail write announced: Counter of packets -> writes, over all queues."""
+    sizes, tails = collections.Counter(), collections.defaultdict(int)
+    for write in writes:
+        sizes[(write.value - tails[write.queue]) % ring] += 1
+        tails[write.queue] = write.value
+    return sizes
+
+
+def submissions(frames, burst):
+    """When each burst was handed to the card, by its first frame."""
+    return [frame.microseconds for frame in frames[::burst]]
+
+
+def paced(problems, what, times, gap, mean_ppm=100):
+    """Gaps between times, all in microseconds: the median to 1, the 1st and the 99th percentile to 2, the mean rate to
+    mean_ppm, no burst at the start to catch up."""
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    if len(gaps) < 100:
+        problems.say(f"{what}: only {len(gaps)} gaps")
+        return
+    ranked = sorted(gaps)
+    problems.within(f"{what}: median gap", ranked[len(gaps) // 2], gap - 1, gap + 1)
+    problems.within(f"{what}: 1st percentile of the gaps", ranked[len(gaps) // 100], gap - 2, gap + 2)
+    problems.within(f"{what}: 99th percentile of the gaps", ranked[-1 - len(gaps) // 100], gap - 2, gap + 2)
+    mean = (times[-1] - times[0]) / len(gaps)
+    problems.within(f"{what}: mean gap {mean:.4f}, ppm off", abs(mean / gap - 1) * 1e6, 0, mean_ppm)
+    problems.true(f"{what}: a burst at the start: {gaps[:20]}", min(gaps[:20]) >= gap - 6)
+

@@ -1,0 +1,94 @@
+"""Pacing in virtual time: the guest's clock and the pcap's stamps count instructions (-icount), 1 ns each, so gaps tell what
+volleyd does and not how busy the host is. A frame's stamp is the time of its tail write."""
+import cards, machine
+from judge import finished, paced, sound, submissions
+from scene import Scene, configuration, stream
+
+SINGLE, BULK, CHANGED, TEN = 50, 51, 52, 60
+
+
+def single_case(evidence, problems):
+    if finished(problems, "bursts of 1", evidence.left.runs.get("single")):
+        frames = evidence.frames[SINGLE]
+        sound(problems, "bursts of 1", frames, 5000, 60)
+        paced(problems, "bursts of 1 every 10 us", submissions(frames, 1), 10)
+
+
+def bulk_case(evidence, problems):
+    if finished(problems, "bursts of 32", evidence.left.runs.get("bulk")):
+        frames = evidence.frames[BULK]
+        sound(problems, "bursts of 32", frames, 32 * 300, 60)
+        paced(problems, "bursts of 32 every 1 ms", submissions(frames, 32), 1000)
+
+
+def ten_case(evidence, problems):
+    if not finished(problems, "ten streams", evidence.left.runs.get("ten")):
+        return
+    for number in range(TEN, TEN + 10):
+        sound(problems, f"stream {number}", evidence.frames[number], 500, 60)
+        paced(problems, f"stream {number} of ten", submissions(evidence.frames[number], 1), 100)
+    together = sorted(time for number in range(TEN, TEN + 10) for time in submissions(evidence.frames[number], 1))
+    paced(problems, "ten streams together, staggered", together, 10)
+
+
+def change_of_rate(times, before, after):
+    """Index of the first submission after which the mean of 400 gaps is the new rate's."""
+    for i in range(len(times) - 400):
+        if abs((times[i + 400] - times[i]) / 400 - after) < abs(after - before) / 100:
+            return i
+    return None
+
+
+def changed_case(evidence, problems):
+    """The shell and the reload itself run on the guest's only CPU, so 20 ms before and after it are not judged."""
+    run = evidence.left.runs.get("changed")
+    if not finished(problems, "change of rate", run):
+        return
+    frames = evidence.frames[CHANGED]
+    sound(problems, "change of rate", frames, run.report["ports"][0]["tx"]["packets"], 60)
+    times = submissions(frames, 1)
+    place = change_of_rate(times, 100, 50)
+    if place is None or place < 1200 or place > len(times) - 2400:
+        problems.say(f"change of rate: from packet {place} of {len(times)}")
+        return
+    paced(problems, "before the change of rate", times[place - 1200:place - 200], 100)
+    paced(problems, "after the change of rate", times[place + 400:place + 2400], 50)
+
+
+# The worker shares the guest's only CPU: as real-time threads volleyd's take turns where they sleep or yield, and the
+# shell waits.
+REAL_TIME = """
+echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+chrt -f -p 2 $$
+PRIORITY='chrt -f 1'
+"""
+CHANGE = """
+begin changed
+await changed.log 'starting -> running'
+usleep 400000
+cp /job/faster.json /tmp/changed.json
+kill -HUP $pid
+usleep 400000
+kill -TERM $pid
+finish
+"""
+
+
+def paced_configuration(streams):
+    """Without a telemetry line meanwhile: the stats thread has a CPU of its own elsewhere."""
+    return configuration(streams, interval="20s")
+
+
+def scenes():
+    script = REAL_TIME + "run single\nrun bulk\nrun ten\n" + CHANGE
+    configurations = {
+        "single": paced_configuration([stream(SINGLE, 5000, 1, "100kpps")]),
+        "bulk": paced_configuration([stream(BULK, 32 * 300, 32, "32kpps")]),
+        "ten": paced_configuration([stream(number, 500, 1, "10kpps") for number in range(TEN, TEN + 10)]),
+        "changed": paced_configuration([stream(CHANGED, burst=1, rate="10kpps")]),
+        "faster": paced_configuration([stream(CHANGED, burst=1, rate="20kpps")])}
+    return [Scene("VirtualTime", machine.Card("e1000e", cards.E1000E), script, configurations,
+                  {"single_packets_every_10_us": single_case,
+                   "bursts_of_32_every_1_ms": bulk_case,
+                   "ten_streams_of_one_rate_take_turns": ten_case,
+                   "a_rate_changes_by_reload_without_a_burst": changed_case}, short=True, virtual_time=True)]
