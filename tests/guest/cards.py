@@ -106,7 +106,7 @@ begin reload
 await reload.lines '"state":"running"' 3
 cp /job/faster.json /tmp/reload.json
 kill -HUP $pid
-await reload.log 'reload done'
+await reload.log 'reloading -> running'
 await reload.lines '"generation":2' 3
 echo '{"version": 1, "ports": 7}' >/tmp/reload.json
 kill -HUP $pid
@@ -287,7 +287,7 @@ finish
 begin late
 await late.lines '"state":"running"' 3
 host unplug
-await late.log 'warning: port east'
+await late.log 'warning: port east: '
 usleep 400000
 host plug
 await late.log 'link up' 2

@@ -43,12 +43,12 @@ finish() {
     wait $pid
     give $running $?
 }
-# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after 60 s.
+# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after 30 s.
 await() {
     tries=0
     until [ "$(grep -c -- "$2" /tmp/$1)" -ge ${3:-1} ]; do
         tries=$((tries + 1))
-        if [ $tries -gt 1200 ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
+        if [ $tries -gt 600 ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
         usleep 50000
     done
 }
