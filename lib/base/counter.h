@@ -24,6 +24,8 @@ class Counter {
     }
     /// Writer only: for gauges, the latest value.
     void set(std::uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
+    /// The same, by release: what the writer did before is seen by whoever acquires this value.
+    void set_release(std::uint64_t n) noexcept { value_.store(n, std::memory_order_release); }
     /// Any thread.
     [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
 

@@ -12,6 +12,7 @@ namespace volley::config {
 namespace {
 
 constexpr Duration one_second{1'000'000'000};
+constexpr std::array<std::string_view, 2> idle_choices{"poll", "adaptive"};
 constexpr std::array<std::string_view, 4> flow_control_choices{"none", "rx", "tx", "full"};
 
 // "0000:03:00.0" or "03:00.0", domain:bus:device.function.
@@ -105,7 +106,7 @@ const std::array<Row<RxQueues>, 3> rx_rows{{
      [](const RxQueues& r) { return to_node(r.mode); }},
 }};
 
-const std::array<Row<TxQueues>, 9> tx_rows{{
+const std::array<Row<TxQueues>, 10> tx_rows{{
     {{"lcores", "array of lcores", "required", "", Effect::restart,
       "the port's workers: queue i is driven by the i-th lcore"},
      [](Decoder& d, const At& at, TxQueues& t) { d.integers(at, 0, most_lcores - 1, t.lcores); },
@@ -143,6 +144,11 @@ const std::array<Row<TxQueues>, 9> tx_rows{{
       "same, and ixgbe takes its full path"},
      [](Decoder& d, const At& at, TxQueues& t) { d.read(at, t.offload); },
      [](const TxQueues& t) { return to_node(t.offload); }},
+    {{"idle", "\"poll\" or \"adaptive\"", "\"poll\"", "", Effect::restart,
+      "adaptive: workers, and the dispatcher where all ports say so, sleep until something falls due; a live "
+      "change then acts up to 1 ms later"},
+     [](Decoder& d, const At& at, TxQueues& t) { d.choice(at, idle_choices, t.idle); },
+     [](const TxQueues& t) { return to_node(t.idle); }},
 }};
 
 const std::array<Row<Port>, 13> port_rows{{

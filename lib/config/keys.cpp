@@ -41,7 +41,6 @@ const std::vector<KeyInfo>& all_keys() {
 const std::vector<LaterKey>& later_keys() {
     static const std::vector<LaterKey> keys{
         {"ports[]", "gateway", "null", "next hop of streams"},
-        {"ports[].tx", "idle", "\"poll\"", "workers that sleep"},
         {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
         {"streams[].packet.pcap", "timing", "\"rate\"", "recorded gaps"},

@@ -1,12 +1,17 @@
 #include "daemon/collector.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/log_buckets.h"
 #include "base/tsc.h"
+#include "base/tsc_drift.h"
 
 namespace volley::daemon {
 namespace {
+
+constexpr std::uint64_t drift_known_after_ns = 10'000'000'000;
+constexpr double drift_told_from_ppm = 20;
 
 // Up to the last bucket that counted, for most stay empty.
 template <std::size_t Size>
@@ -19,6 +24,17 @@ void add_buckets(const std::array<Counter, Size>& from, std::vector<std::uint64_
 
 }  // namespace
 
+// Both clocks are read together each time, so the longer the process runs, the finer the drift is known.
+void Collector::check_clock(telemetry::Totals& out) {
+    const TscDrift drift = tsc_drift();
+    out.clock = telemetry::ClockTotals{tsc_hz(), drift.span_ns, drift.ppm};
+    if (drift.span_ns < drift_known_after_ns || std::abs(drift.ppm) < drift_told_from_ppm) return;
+    out.warnings.push_back(
+        "clock_drift: the CPU's time-stamp counter runs " + std::string(drift.ppm > 0 ? "faster" : "slower") +
+        " than it did at start by more than " + std::to_string(static_cast<int>(drift_told_from_ppm)) +
+        " ppm, and rates with it; restart volleyd to measure it again");
+}
+
 void Collector::collect(telemetry::Totals& out) {
     Situation situation;
     {
@@ -30,6 +46,7 @@ void Collector::collect(telemetry::Totals& out) {
     out.generation = situation.generation;
     out.warnings = situation.warnings;
     out.reloads = situation.reloads;
+    check_clock(out);
     out.run_started_ns = situation.run_started_ns;
     out.run_ended_ns = situation.run_ended_ns;
     run_is_new_ = run_ != situation.run_id;
@@ -62,6 +79,8 @@ void Collector::collect_streams(telemetry::Totals& out) {
             stream.tx.bytes += row->bytes.get();
             for (std::size_t b = 0; b < LatenessBuckets::size; ++b)
                 stream.lateness[b] += row->lateness[b].get();
+            stream.slips += row->slips.get();
+            stream.slipped_packets += row->slipped_packets.get();
         }
         if (line.count != traffic::endless && stream.state == "running" &&
             stream.tx.packets - line.packets_before >= line.count)

@@ -45,6 +45,7 @@ class Collector : public telemetry::Source {
     void refresh() override;
 
   private:
+    static void check_clock(telemetry::Totals& out);
     void collect_ports(telemetry::Totals& out, const Situation& situation);
     void collect_lanes(telemetry::Totals& out);
     void collect_streams(telemetry::Totals& out);

@@ -65,6 +65,16 @@ worker::LcoreLoop& Road::loop_on(LcoreId lcore) {
         throw dpdk::Error("using lcore " + std::to_string(lcore.value), EINVAL, "list it in eal.lcores");
     }
     loops_.push_back(std::make_unique<worker::LcoreLoop>(lcore, dpdk::shares_cpu(lcore)));
+    // One port that is to be polled keeps its lcores awake, and the dispatcher. Receivers are another matter.
+    const auto lists = [&](const auto& queues) {
+        return queues &&
+               std::find(queues->lcores.begin(), queues->lcores.end(), lcore.value) != queues->lcores.end();
+    };
+    const bool polled = std::any_of(model_.ports.begin(), model_.ports.end(), [&](const config::Port& port) {
+        const bool sends = lists(port.tx) || (port.tx && model_.lcores.dispatch == lcore.value);
+        return (sends && port.tx->idle == "poll") || lists(port.rx);
+    });
+    if (!polled) loops_.back()->sleep_when_idle();
     return *loops_.back();
 }
 

@@ -170,10 +170,20 @@ void write(JsonWriter& json, const StreamView& stream) {
     json.key("lateness_ns");
     if (stream.lateness) {
         json.begin_object().member("p50", stream.lateness->p50).member("p99", stream.lateness->p99);
-        json.member("max", stream.lateness->max).end_object();
+        json.member("max", stream.lateness->max);
+        if (stream.achieved) {
+            json.key("histogram").begin_array();
+            for (const LateBucket& bucket : stream.late_histogram) {
+                json.begin_object().member("to", bucket.to_ns).member("bursts", bucket.bursts).end_object();
+            }
+            json.end_array();
+        }
+        json.end_object();
     } else {
         json.null();
     }
+    json.member("late_bursts", stream.late_bursts);
+    json.member("slips", stream.slips).member("slipped_packets", stream.slipped_packets);
     json.key("rx");
     if (stream.rx) {
         write(json, *stream.rx);
@@ -216,6 +226,14 @@ std::string render_json(const Snapshot& snapshot) {
     json.end_array();
     if (snapshot.report) json.member("settled", snapshot.settled);
     json.member("duration_ns", snapshot.duration_ns);
+    json.key("clock");
+    if (snapshot.clock) {
+        json.begin_object().member("tsc_hz", snapshot.clock->tsc_hz);
+        json.member("checked_ns", snapshot.clock->checked_ns);
+        json.member("drift_ppm", measured(snapshot.clock->drift_ppm)).end_object();
+    } else {
+        json.null();
+    }
     write_array(json, "ports", snapshot.ports);
     write_array(json, "queues", snapshot.queues);
     write_array(json, "workers", snapshot.workers);

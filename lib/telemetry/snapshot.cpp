@@ -70,8 +70,10 @@ PortView port_view(const PortTotals& base, const PortTotals& previous, const Por
         const PortRx before = previous.rx.value_or(PortRx{});
         out.rx = PortRxView{traffic({from.packets, from.bytes}, {before.packets, before.bytes},
                                     {now.rx->packets, now.rx->bytes}, elapsed_ns),
-                            since(from.missed, now.rx->missed), since(from.errors, now.rx->errors),
-                            since(from.no_mbuf, now.rx->no_mbuf), since(from.unmatched, now.rx->unmatched),
+                            since(from.missed, now.rx->missed),
+                            since(from.errors, now.rx->errors),
+                            since(from.no_mbuf, now.rx->no_mbuf),
+                            since(from.unmatched, now.rx->unmatched),
                             since(from.answered, now.rx->answered)};
     }
     out.xstats = xstats(base.xstats, now.xstats);
@@ -134,6 +136,16 @@ std::optional<LatenessView> lateness_view(const std::vector<std::uint64_t>& coun
                         LatenessBuckets::upper(std::min(last, LatenessBuckets::size - 1))};
 }
 
+void set_lateness(StreamView& view, const std::vector<std::uint64_t>& counts) {
+    view.lateness = lateness_view(counts);
+    for (std::size_t i = 0; i < std::min(counts.size(), LatenessBuckets::size); ++i) {
+        if (counts[i] == 0) continue;
+        view.late_histogram.push_back({LatenessBuckets::upper(i), counts[i]});
+        if (i >= LatenessBuckets::index(late_ns))
+            view.late_bursts = saturating_add(view.late_bursts, counts[i]);
+    }
+}
+
 StreamView stream_view(const StreamTotals& base, const StreamTotals& previous, const StreamTotals& now,
                        const Span& span) {
     StreamView out;
@@ -141,7 +153,9 @@ StreamView stream_view(const StreamTotals& base, const StreamTotals& previous, c
     out.port = now.port;
     out.state = now.state;
     out.tx = traffic(base.tx, previous.tx, now.tx, span.elapsed_ns);
-    out.lateness = lateness_view(lateness_since(base.lateness, now.lateness));
+    set_lateness(out, lateness_since(base.lateness, now.lateness));
+    out.slips = since(base.slips, now.slips);
+    out.slipped_packets = since(base.slipped_packets, now.slipped_packets);
     if (now.rx) {
         out.rx = rx_view(base.rx.value_or(StreamRxTotals{}), *now.rx, false);
         const StreamRxTotals before = previous.rx.value_or(StreamRxTotals{});
@@ -191,6 +205,8 @@ void add(StreamView& sum, const StreamView& part) {
     add(sum.tx.rates.l1_bps, part.tx.rates.l1_bps);
     add(sum.target_pps, part.target_pps);
     if (part.rx) add(sum.rx ? *sum.rx : sum.rx.emplace(), *part.rx);
+    sum.slips = saturating_add(sum.slips, part.slips);
+    sum.slipped_packets = saturating_add(sum.slipped_packets, part.slipped_packets);
     if (part.shortfall_packets) {
         sum.shortfall_packets = saturating_add(sum.shortfall_packets.value_or(0), *part.shortfall_packets);
     }
@@ -216,7 +232,7 @@ void add_streams(Snapshot& out, const Span& span, std::size_t streams_in_full) {
         for (std::size_t b = 0; b < late.size(); ++b)
             other_lateness[b] = saturating_add(other_lateness[b], late[b]);
     }
-    if (out.other) out.other->lateness = lateness_view(other_lateness);
+    if (out.other) set_lateness(*out.other, other_lateness);
 }
 
 }  // namespace
@@ -231,6 +247,7 @@ Snapshot derive(const Totals& base, const Totals& previous, const Totals& now, s
     const Span span{base, previous, now, elapsed_ns};
     Snapshot out;
     out.run_id = now.run_id;
+    out.clock = now.clock;
     out.state = now.state;
     out.time_unix_ns = now.time_unix_ns;
     out.monotonic_ns = now.monotonic_ns;

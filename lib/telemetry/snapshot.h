@@ -101,6 +101,15 @@ struct StreamRxView {
     std::optional<LatenessView> interarrival;
 };
 
+/// Bursts that were submitted at most so late, and later than the bucket before says.
+struct LateBucket {
+    std::uint64_t to_ns = 0;
+    std::uint64_t bursts = 0;
+};
+
+/// From here on a burst counts as late: a bound between buckets, 131 us.
+inline constexpr std::uint64_t late_ns = std::uint64_t{1} << 17U;
+
 /// The achieved rate, sampled at every tick that lies wholly within the run. Packets per second.
 struct RateSamples {
     std::uint64_t samples = 0;
@@ -118,6 +127,10 @@ struct StreamView {
     std::optional<double> rate_error_ppm;
     std::optional<std::uint64_t> shortfall_packets;
     std::optional<LatenessView> lateness;
+    std::uint64_t late_bursts = 0;           ///< by late_ns and more
+    std::vector<LateBucket> late_histogram;  ///< those that hold any; rendered in a report
+    std::uint64_t slips = 0;
+    std::uint64_t slipped_packets = 0;
     std::optional<RateSamples> achieved;  ///< in a report
 };
 
@@ -136,6 +149,7 @@ struct Snapshot {
     std::uint64_t monotonic_ns = 0;
     std::uint64_t generation = 0;
     std::vector<std::string> warnings;
+    std::optional<ClockTotals> clock;
     std::uint64_t duration_ns = 0;  ///< of the run so far
     std::vector<PortView> ports;
     std::vector<QueueView> queues;

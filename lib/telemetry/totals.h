@@ -140,6 +140,15 @@ struct StreamTotals {
     std::optional<std::uint64_t> due_packets;
     /// Bursts by how late they were submitted, index as in LatenessBuckets; may be shorter, the rest is 0.
     std::vector<std::uint64_t> lateness;
+    std::uint64_t slips = 0;            ///< times that a lane gave up what it was late
+    std::uint64_t slipped_packets = 0;  ///< what those were worth at the stream's rate
+};
+
+/// The clock that schedules run on.
+struct ClockTotals {
+    std::uint64_t tsc_hz = 0;
+    std::uint64_t checked_ns = 0;  ///< span of CLOCK_MONOTONIC_RAW that the drift was taken over
+    double drift_ppm = 0;          ///< above 0: faster than tsc_hz says, so packets leave too early
 };
 
 /// Of the configuration, since the process started.
@@ -158,6 +167,7 @@ struct Totals {
     std::uint64_t generation = 0;
     std::vector<std::string> warnings;
     Reloads reloads;
+    std::optional<ClockTotals> clock;
     /// CLOCK_MONOTONIC of the schedule's zero and of the end of traffic. They bound the time that the means
     /// of a run are taken over, so waiting for packets in flight lowers none. Absent: the base line, and now.
     std::optional<std::uint64_t> run_started_ns;

@@ -55,6 +55,8 @@ class LaneSchedule {
     /// Streams at max are being sent.
     [[nodiscard]] bool has_max() const noexcept { return !max_.empty(); }
 
+    /// There are slips that take_slips() has not handed over.
+    [[nodiscard]] bool has_slips() const noexcept { return slipped_ != no_stream; }
     /// Hands over the slips since the last call, add(StreamSlot, slips, packets) for each stream that had
     /// any: `packets` is what the lane gave up. Same thread as fill(); its counters live in the stream
     /// table's rows.

@@ -27,11 +27,14 @@ struct alignas(cache_line) TxCounters {
 };
 static_assert(sizeof(TxCounters) == cache_line);
 
-/// What one worker counts for one stream. Writer: that worker. Readers: the stats lcore.
+/// What is counted for one stream in one worker. Readers: the stats lcore.
 struct alignas(cache_line) StreamTx {
-    Counter packets;
+    Counter packets;  ///< to the end of lateness: written by the worker
     Counter bytes;
     std::array<Counter, LatenessBuckets::size> lateness;  ///< bursts by nanoseconds from due to submission
+
+    alignas(cache_line) Counter slips;  ///< this line: written by whoever turns the worker's lane
+    Counter slipped_packets;            ///< what the lane gave up with them
 };
 
 /// The rows of one worker by StreamSlot. Rows outlive plans, so counters never fall. Control adds rows before

@@ -7,13 +7,23 @@ namespace volley::worker {
 void Lane::adopt(Tsc now) noexcept {
     const Offer offer = *offer_.load(std::memory_order_acquire);
     offer_.store(nullptr, std::memory_order_relaxed);
+    if (schedule_ != nullptr) take_slips();
     if (offer.schedule != nullptr) offer.schedule->adopt(schedule_, now);
     schedule_ = offer.schedule;
     emitted_before_.store(emitted_.get(), std::memory_order_relaxed);
     finished_.store(false, std::memory_order_relaxed);
-    next_due_.set(schedule_ == nullptr ? ~Tsc{0} : schedule_->next_due(now));
+    next_due_.set_release(schedule_ == nullptr ? ~Tsc{0} : schedule_->next_due(now));
     note_finished(now);
     adopted_.store(offer.generation, std::memory_order_release);  // acquired by adopted()
+}
+
+void Lane::take_slips() noexcept {
+    if (rows_ == nullptr || !schedule_->has_slips()) return;
+    schedule_->take_slips([this](StreamSlot slot, std::uint64_t slips, std::uint64_t packets) {
+        StreamTx& row = rows_->row(slot.value);
+        row.slips.add(slips);
+        row.slipped_packets.add(packets);
+    });
 }
 
 // Nothing falls due any more: over, unless a paused stream holds the schedule open.
@@ -53,8 +63,8 @@ bool Lane::emit(Tsc now) noexcept {
         ring_.push(out_.data(), n);
         emitted_.add(n);
     }
-    const Tsc due = schedule_->next_due(now);
-    next_due_.set(due);
+    take_slips();
+    next_due_.set_release(schedule_->next_due(now));  // acquired by next_due_acquire()
     if (schedule_->finished(now)) finished_.store(true, std::memory_order_release);  // acquired by finished()
     return n != 0;
 }

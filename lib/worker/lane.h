@@ -9,6 +9,7 @@
 #include "base/tsc.h"
 #include "dpdk/ring.h"
 #include "traffic/lane_schedule.h"
+#include "worker/counters.h"
 
 namespace volley::worker {
 
@@ -32,6 +33,9 @@ class Lane {
         next_due_.set(~Tsc{0});  // nothing to emit before the first offer
     }
 
+    /// Where the slips of its streams are counted. Before the first offer.
+    void count_in(StreamRows& rows) noexcept { rows_ = &rows; }
+
     /// Control: the schedule to adopt at the next turn (nullptr: emit nothing more), as generation
     /// `generation`. At most one is under way: wait for adopted() first. The release store is acquired by
     /// turn().
@@ -54,6 +58,14 @@ class Lane {
 
     /// The worker: no burst that is not in the ring yet falls due before this tick.
     [[nodiscard]] Tsc next_due() const noexcept { return next_due_.get(); }
+    /// The same, acquired: a burst that the ring does not hold after this call was pushed later.
+    [[nodiscard]] Tsc next_due_acquire() const noexcept { return next_due_.get_acquire(); }
+
+    /// The lane's own thread: turn() has nothing to do before this tick, unless control offers something.
+    [[nodiscard]] Tsc next_turn() const noexcept {
+        const Tsc due = next_due_.get();
+        return due == ~Tsc{0} || due < horizon_ ? due : due - horizon_ / 2;
+    }
 
     /// The lane's own thread, once a loop turn. True when it emitted something.
     bool turn(Tsc now) noexcept {
@@ -73,6 +85,7 @@ class Lane {
     void adopt(Tsc now) noexcept;
     bool emit(Tsc now) noexcept;
     void note_finished(Tsc now) noexcept;
+    void take_slips() noexcept;
     std::uint32_t allowed_ahead(Tsc now, std::uint64_t done) noexcept;
 
     BurstRing& ring_;
@@ -93,6 +106,7 @@ class Lane {
 
     // The lane's thread alone.
     traffic::LaneSchedule* schedule_ = nullptr;
+    StreamRows* rows_ = nullptr;
     Tsc measured_at_ = 0;
     std::uint64_t measured_done_ = 0;
     std::uint32_t ahead_ = 1;

@@ -7,6 +7,7 @@
 #include "base/cache_line.h"
 #include "base/counter.h"
 #include "base/ids.h"
+#include "base/units.h"
 #include "worker/lane.h"
 #include "worker/rx_worker.h"
 #include "worker/tx_worker.h"
@@ -18,7 +19,11 @@ namespace volley::worker {
 class LcoreLoop {
   public:
     /// yield: another lcore shares this one's CPU, so an idle turn gives the CPU away.
-    LcoreLoop(LcoreId lcore, bool yield) : lcore_(lcore), yield_(yield) {}
+    LcoreLoop(LcoreId lcore, bool yield);
+    /// Before launch only: sleep until something falls due instead of looking for it. At most `longest_sleep`
+    /// at a time, so that offers and stop() are seen.
+    void sleep_when_idle() noexcept { sleeps_ = true; }
+    static constexpr Duration longest_sleep{1'000'000};
 
     /// Before launch only.
     void add(Lane& lane) { lanes_.push_back(&lane); }
@@ -48,9 +53,12 @@ class LcoreLoop {
 
   private:
     void rest() noexcept;
+    void sleep_until_due(Tsc now) noexcept;
 
     const LcoreId lcore_;
     const bool yield_;
+    bool sleeps_ = false;
+    double ns_a_tick_;
     std::vector<Lane*> lanes_;
     std::vector<TxWorker*> workers_;
     std::vector<RxWorker*> receivers_;

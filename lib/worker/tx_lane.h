@@ -25,6 +25,7 @@ struct TxLane {
           worker(settings, pool, ring),
           lane(ring, worker.bursts_done(), ahead, inline_dispatch) {
         worker.attach(lane, inline_dispatch);
+        lane.count_in(worker.rows());
     }
 
     TxPool pool;

@@ -3,6 +3,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include <algorithm>
+
 #include "worker/stamp.h"
 #include "worker/tsan.h"
 
@@ -100,6 +102,12 @@ void TxWorker::send_replies() noexcept {
                                                 static_cast<std::uint16_t>(count));
     rte_pktmbuf_free_bulk(mbufs + sent, count - sent);
     replies_->sent(sent, count - sent);
+}
+
+Tsc TxWorker::next_turn() noexcept {
+    const Tsc feed = feed_->next_due_acquire();  // before the look into the ring, or a burst may hide between
+    const Tsc burst = next_ < have_ || refill() ? hand_[next_].due : feed;
+    return batch_.pending() == 0 ? burst : std::min(burst, batch_.first_due() + settings_.flush_timeout);
 }
 
 // A fill of the ring takes microseconds: what is due goes before it, unless the device does not take it, for

@@ -42,6 +42,9 @@ class TxWorker {
     /// One turn of the hot loop at tick `now`. True when it did any work.
     bool turn(Tsc now) noexcept;
 
+    /// turn() has nothing to do before this tick, unless control offers a plan. Same thread as turn().
+    [[nodiscard]] Tsc next_turn() noexcept;
+
     [[nodiscard]] const TxCounters& counters() const noexcept { return counters_; }
     [[nodiscard]] TxCounters& counters() noexcept { return counters_; }
     [[nodiscard]] StreamRows& rows() noexcept { return rows_; }

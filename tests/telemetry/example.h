@@ -28,6 +28,7 @@ inline Totals totals(std::uint64_t seconds, std::uint64_t packets) {
     out.state = "running";
     out.run_id = "lab-1";
     out.generation = 1;
+    out.clock = ClockTotals{2'000'000'000, seconds * second, 0.25};
     PortTotals port;
     port.name = "east";
     port.device = "net_null0";

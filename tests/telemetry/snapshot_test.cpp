@@ -146,6 +146,28 @@ TEST(Snapshot, one_packet_of_a_slow_stream_is_seen) {
     EXPECT_NEAR(stream.rate_error_ppm.value(), 0, 1e-6);
 }
 
+TEST(Snapshot, late_bursts_slips_and_the_histogram_are_of_the_run) {
+    Totals base = totals(0, 0);
+    base.streams[0].lateness.assign(LatenessBuckets::size, 3);
+    base.streams[0].slips = 2;
+    base.streams[0].slipped_packets = 500;
+    Totals now = totals(1, 0);
+    now.streams[0].lateness = base.streams[0].lateness;
+    now.streams[0].lateness[LatenessBuckets::index(late_ns - 1)] += 5;
+    now.streams[0].lateness[LatenessBuckets::index(late_ns)] += 7;
+    now.streams[0].slips = 3;
+    now.streams[0].slipped_packets = 900;
+    const StreamView view = between(base, base, now).streams.at(0);
+    EXPECT_EQ(view.late_bursts, 7U);
+    ASSERT_EQ(view.late_histogram.size(), 2U);
+    EXPECT_EQ(view.late_histogram[0].to_ns, late_ns - 1);
+    EXPECT_EQ(view.late_histogram[0].bursts, 5U);
+    EXPECT_GE(view.late_histogram[1].to_ns, late_ns);
+    EXPECT_EQ(view.late_histogram[1].bursts, 7U);
+    EXPECT_EQ(view.slips, 1U);
+    EXPECT_EQ(view.slipped_packets, 400U);
+}
+
 TEST(Snapshot, lateness_is_of_the_run_and_never_below_the_truth) {
     Totals base = totals(0, 0);
     base.streams[0].lateness.assign(LatenessBuckets::size, 7);

@@ -5,13 +5,16 @@
 #include <rte_ring.h>
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "dpdk/eal.h"
 #include "port/port.h"
 #include "traffic/lane_schedule.h"
+#include "worker/lcore_loop.h"
 #include "worker/tsan.h"
 #include "worker/tx_lane.h"
 
@@ -327,6 +330,47 @@ TEST(TxBatch, moves_pending_packets_to_the_front_when_its_end_is_reached) {
         batch.accept(5, 0, counters);
     }
     EXPECT_EQ(counters.packets.get(), 10'000U);
+}
+
+TEST_F(TxWorkerOnRing, what_a_late_lane_gives_up_is_counted_by_stream) {
+    start(32, 0);
+    const auto packet = counting_udp(64, 0x0a000007);
+    offer({stream(*packet, 0, 1, 100), stream(*packet, 1, 1, 5)});
+    turn(start_tick);
+    const Tsc later = start_tick + 50 * 1'000'000;  // within the catch-up limit, so the second one is done
+    turn(later);
+    const StreamTx* row = lane_->worker.rows().find(StreamSlot{0});
+    EXPECT_EQ(row->slips.get(), 0U);
+    offer({stream(*packet, 2, 1, 100'000)});
+    turn(later);
+    turn(later + 300'000'000);
+    row = lane_->worker.rows().find(StreamSlot{2});
+    EXPECT_EQ(row->slips.get(), 1U);
+    EXPECT_GT(row->slipped_packets.get(), 0U);
+    EXPECT_EQ(lane_->worker.rows().find(StreamSlot{1})->slips.get(), 0U);
+}
+
+TEST_F(TxWorkerOnRing, a_loop_that_may_sleep_turns_a_few_times_a_burst_and_sends_all) {
+    start(32, 0);
+    const auto packet = counting_udp(64, 0x0a000007);
+    traffic::LaneStream slow = stream(*packet, 0, 1, 100);
+    slow.pps = {1000, 1};
+    slow.start = tsc_now() + tsc_hz() / 100;
+    lane_->worker.rows().add(slow.slot);
+    schedules_.push_back(std::make_unique<traffic::LaneSchedule>(std::vector{slow}, ~Tsc{0}, tsc_hz()));
+    LcoreLoop loop(LcoreId{0}, false);
+    loop.sleep_when_idle();
+    loop.add(lane_->worker);
+    std::thread thread([&] { loop.run(); });
+    lane_->lane.offer(schedules_.back().get(), 1);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (counters().packets.get() < 100 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+    const std::uint64_t turns = loop.heartbeat().get();
+    loop.stop();
+    thread.join();
+    EXPECT_EQ(counters().packets.get(), 100U);
+    EXPECT_LT(turns, 100U * 20);
 }
 
 }  // namespace
