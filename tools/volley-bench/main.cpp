@@ -7,6 +7,7 @@
 #include "volley-bench/burst.h"
 #include "volley-bench/compare.h"
 #include "volley-bench/flush.h"
+#include "volley-bench/pacing.h"
 #include "volley-bench/peers.h"
 #include "volley-bench/ring/ring.h"
 #include "volley-bench/rx.h"
@@ -93,6 +94,17 @@ constexpr const char* peers_help =
     "round, so below\n"
     "1 volleyd is cheaper. What is missing is named with how to get it. Needs root.";
 
+constexpr const char* pacing_help =
+    "How late bursts leave by rate and burst on net_null, in alternation with a bare loop that waits for the "
+    "same\n"
+    "ticks and sends nothing: what the bare loop shows are the machine's own gaps, in which no thread of "
+    "ours "
+    "runs.\n"
+    "  polling        a worker that looks for work all the time\n"
+    "  adaptive       worker and bare loop asleep between bursts, with the CPU that each takes\n"
+    "  schedule       cycles a burst of 1, 10, 1000 and 20,000 streams, and the worst count error\n"
+    "Runs on CPU 0. Needs neither root nor huge pages.";
+
 constexpr const char* compare_help =
     "Two results of --json of the same subcommand, cell by cell: medians, their ratio, and whether the "
     "spreads "
@@ -132,6 +144,12 @@ int main(int argc, char** argv) {
     ring_command->add_flag("--kernel-format", ring.kernel_format,
                            "also the lines of the kernel's time_bench and of the posting");
     add_files(*ring_command, ring.files);
+    volley::bench::PacingOptions pacing;
+    CLI::App* const pacing_command = app.add_subcommand("pacing", pacing_help);
+    pacing_command->add_flag("--short", pacing.short_run, "few brief rounds: to see that it runs");
+    pacing_command->add_option("--repetitions", pacing.repetitions, "of each cell")
+        ->check(CLI::Range(1, 1000));
+    add_files(*pacing_command, pacing.files);
     std::string before;
     std::string after;
     volley::bench::OutputFiles compared;
@@ -188,6 +206,7 @@ int main(int argc, char** argv) {
         if (blackhole_command->parsed()) return volley::bench::run_blackhole(blackhole);
         if (burst_command->parsed()) return volley::bench::run_burst(burst);
         if (peers_command->parsed()) return volley::bench::run_peers(peers);
+        if (pacing_command->parsed()) return volley::bench::run_pacing(pacing);
         if (compare_command->parsed()) return volley::bench::run_compare(before, after, compared);
         return volley::bench::run_tx(tx);
     } catch (const std::invalid_argument& error) {
