@@ -225,7 +225,7 @@ class Misfortune(unittest.TestCase):
                     filler.unlink()
                     lines.write_bytes(b"")
                     daemon.wait(lambda: lines.stat().st_size > 0, "lines")
-                    self.assertEqual(daemon.state()["state"], "running")
+                    daemon.wait_for_state("running")
             finally:
                 subprocess.run(["umount", "-l", disk], check=True)
 
