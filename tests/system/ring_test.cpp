@@ -29,7 +29,7 @@ class Counting : public spdlog::sinks::base_sink<std::mutex> {
   protected:
     void sink_it_(const spdlog::details::log_msg& message) override {
         const std::string_view text(message.payload.data(), message.payload.size());
-        if (text.starts_with("reload done")) ++reloads;
+        if (text.starts_with("reload: done")) ++reloads;
         if (message.level >= spdlog::level::warn) {
             ++complaints;
             std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
