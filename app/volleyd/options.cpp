@@ -36,7 +36,7 @@ class JournalFormatter : public spdlog::formatter {
 
     void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
         constexpr std::array priorities{'7', '7', '6', '4', '3', '2', '6'};
-        const auto level = std::min<std::size_t>(message.level, priorities.size() - 1);
+        const auto level = std::min(static_cast<std::size_t>(message.level), priorities.size() - 1);
         const std::array<char, 3> prefix{'<', priorities[level], '>'};
         out.append(prefix.data(), prefix.data() + prefix.size());
         inner_->format(message, out);
