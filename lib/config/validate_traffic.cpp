@@ -81,9 +81,10 @@ class Checker {
     // Files are read by those who send them, or check them whole: traffic::check_file.
     void build_packets(const Stream& stream, const Port& port, std::vector<Built>& out) {
         if (stream.is_signed()) {
-            wrong(stream.pointer + "/packet",
-                  "packets from a file or a sequence leave no room for a signature, which signature, latency, "
-                  "verify, expect_on and expect.loss need; give a header stack, or leave these out");
+            wrong(
+                stream.pointer + "/packet",
+                "packets from a file or a sequence leave no room for a signature, which signature, latency, "
+                "verify, expect_on and expect.loss need; give a header stack, or leave these out");
         }
         std::vector<std::unique_ptr<const packet::PacketTemplate>> built;
         for (std::size_t i = 0; i < stream.source.packets.size(); ++i) {

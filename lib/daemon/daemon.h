@@ -122,7 +122,7 @@ class Daemon {
     Situation situation_;
     std::uint64_t generation_ = 0;
     std::vector<std::uint32_t> told_corrupted_;  ///< by receiver: kept packets that the log has
-    std::uint16_t salt_ = 0;  ///< of the run's signatures
+    std::uint16_t salt_ = 0;                     ///< of the run's signatures
     TscClock clock_;
     Tsc epoch_ = 0;               ///< the run's schedule zero
     Tsc end_ = ~Tsc{0};           ///< of the run, by duration
@@ -136,7 +136,7 @@ class Daemon {
     bool dry_ = false;    ///< the run ended with nothing unsent
     int exit_code_ = 0;
     std::optional<std::string> reload_warning_;
-    std::vector<std::string> host_warnings_;  ///< of the start
+    std::vector<std::string> host_warnings_;     ///< of the start
     std::optional<config::Run> configured_run_;  ///< what "run" says, while a run has settings of its own
 };
 

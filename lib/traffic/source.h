@@ -28,8 +28,7 @@ struct Source {
 /// reason.
 std::variant<Source, std::vector<packet::Problem>> build_source(
     const config::Stream& stream, std::optional<packet::Value> port_mac,
-    std::span<const std::uint32_t> workers,
-    const std::shared_ptr<const packet::Signing>& signing = nullptr);
+    std::span<const std::uint32_t> workers, const std::shared_ptr<const packet::Signing>& signing = nullptr);
 
 /// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
 /// neither header nor outer tags) or tx.max_frame. Empty when it can.

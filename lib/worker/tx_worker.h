@@ -7,8 +7,8 @@
 #include "base/tsc.h"
 #include "worker/counters.h"
 #include "worker/lane.h"
-#include "worker/replies.h"
 #include "worker/offload.h"
+#include "worker/replies.h"
 #include "worker/tx_batch.h"
 #include "worker/tx_pool.h"
 

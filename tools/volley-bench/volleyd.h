@@ -50,7 +50,8 @@ struct Watched {
     double pps = 0;     ///< by the counter given, over measured time
     double cycles = 0;  ///< TSC cycles of CPU time of its busiest thread, a packet
 };
-/// Waits until `interface` receives, then watches for `seconds`. None when the program ends first or nothing comes within 20 s.
+/// Waits until `interface` receives, then watches for `seconds`. None when the program ends first or nothing
+/// comes within 20 s.
 std::optional<Watched> watch(test::Process& process, const std::string& interface, double seconds);
 
 }  // namespace volley::bench
