@@ -147,6 +147,9 @@ int DaemonCommands::run() {
         } catch (const Unreachable& error) {
             std::cerr << "volleyctl: " << error.what() << '\n';
             return exit_unavailable;
+        } catch (const NoSuchFile& error) {
+            std::cerr << "volleyctl: " << error.what() << '\n';
+            return exit_no_input;
         } catch (const ResultError& error) {
             std::cerr << "volleyctl: " << error.what() << '\n';
             return exit_bad_content;

@@ -2,7 +2,9 @@
 
 #include <sys/utsname.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -125,7 +127,7 @@ Result make_result(const std::vector<json>& lines, const json& config) {
 
 Result read_result(const std::string& file) {
     std::ifstream in(file);
-    if (!in) throw ResultError(file + ": cannot be read");
+    if (!in) throw NoSuchFile(file + ": cannot be read: " + std::strerror(errno));
     std::ostringstream text;
     text << in.rdbuf();
     Result whole = Result::parse(text.str(), nullptr, false);

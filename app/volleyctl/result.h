@@ -18,12 +18,18 @@ class ResultError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// There is no such file, or it may not be read.
+class NoSuchFile : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// lines: the telemetry lines of the run in order, snapshots and the report. Throws ResultError when
 /// none of them is a report.
 Result make_result(const std::vector<nlohmann::json>& lines, const nlohmann::json& config);
 
-/// Reads result.json, or a file of telemetry lines, of which the last run is taken. Throws ResultError
-/// with the file's name and what would be right.
+/// Reads result.json, or a file of telemetry lines, of which the last run is taken. Throws NoSuchFile, and
+/// ResultError with the file's name and what would be right.
 Result read_result(const std::string& file);
 
 /// A line for each port and each stream: kind, name and the figures of the report.

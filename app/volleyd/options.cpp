@@ -87,7 +87,8 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv, int& exit_c
         ->type_name("F");
     app.add_flag("--version", out.version, "print the versions of volleyd, DPDK and compiler, and exit");
     app.footer(
-        "Exit codes: 0 done; 64 usage; 65 wrong configuration; 66 no such file; 69 NIC or memory not "
+        "Exit codes: 0 done; 1 an expectation was not met; 2 a rate fell short of what was expected; 64 "
+        "usage; 65 wrong configuration; 66 no such file; 69 NIC or memory not "
         "available;\n"
         "70 internal error; 75 packets left unsent; 77 no permission; 78 the host's configuration.");
     try {

@@ -90,8 +90,9 @@ void Collector::collect_streams(telemetry::Totals& out) {
     }
 }
 
-// Each worker expects what came up to the furthest packet that it saw itself; the stream as a whole, what the
-// furthest of them does.
+// Each worker expects what came up to the furthest packet that it saw itself, of the lanes that it sees; the
+// stream as a whole, what the furthest of them does, and never less than what arrived: where each sees other
+// lanes, what one has not is not lost. What is left open so is settled at the end by what was sent.
 void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out) {
     if (road_.receivers().empty()) return;
     if (before_.size() <= line.slot.value) before_.resize(line.slot.value + 1);
@@ -123,6 +124,9 @@ void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals
         add_buckets(row.latency, rx.latency);
         add_buckets(row.arrival, rx.arrival);
     });
+    const std::uint64_t unique = rx.packets - std::min(rx.duplicates, rx.packets);
+    if (run_is_new_) before.unique = unique;
+    furthest = std::max(furthest, unique - std::min(before.unique, unique));
     before.last = before.told + furthest;
     rx.expected = before.last;
     const std::uint64_t sent = out.tx.packets - before.sent;

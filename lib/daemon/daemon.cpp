@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <random>
 #include <system_error>
 #include <thread>
@@ -594,8 +595,16 @@ void Daemon::write_report(const std::string& line) const {
     }
 }
 
+// A pipe or a device in the file's place would hold control up for as long as it likes.
+config::Model Daemon::load_again() const {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(options_.config_file, ignored))
+        throw config::FileError("cannot read " + options_.config_file + " again: it is no regular file");
+    return config::load(options_.config_file, options_.sets);
+}
+
 void Daemon::reload() {
-    adopt_configuration([this] { return config::load(options_.config_file, options_.sets); });
+    adopt_configuration([this] { return load_again(); });
 }
 
 // Reloads may come faster than a port sends what the plans before have emitted, which is no reason to refuse

@@ -86,6 +86,7 @@ class Daemon {
     void publish_configuration();
 
     void reload();
+    [[nodiscard]] config::Model load_again() const;
     std::optional<std::string> wait_for_idle_plan();
     bool replace_plan(config::Model fresh);
     bool adopt(std::unique_ptr<traffic::Plan> plan, const config::Model& model, bool begins_run);

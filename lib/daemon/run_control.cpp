@@ -97,7 +97,7 @@ Outcome Daemon::execute(const Command& command) {
         case Command::Kind::clear:
             return clear();
         case Command::Kind::reload:
-            return adopt_configuration([this] { return config::load(options_.config_file, options_.sets); });
+            return adopt_configuration([this] { return load_again(); });
         case Command::Kind::configure:
             return adopt_configuration([&] {
                 config::ParseOptions options;

@@ -159,7 +159,9 @@ void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
     Tsc due = std::max(terms.spec.start, now);
     if (has_rate(terms.spec)) {
         due = begin_line(stream, terms.spec.start, terms.spec.first);
-        move_line(stream, due, now);
+        // A lane that adopts the plan a little late owes what fell due meanwhile, as one that was held up
+        // does.
+        if (saturating_add(due, catch_up_) < now) move_line(stream, due, now);
         limit_by_end(stream, due);
     }
     place(stream, due, now);

@@ -72,6 +72,6 @@ with tempfile.TemporaryDirectory() as name:
     assert json.loads(run(result, "--json").stdout)["run_id"] == "lab-1"
     (folder / "none").write_text('{"type": "snapshot"}\n')
     assert "no report" in run(folder / "none", status=65).stderr
-    assert "cannot be read" in run(folder / "missing", status=65).stderr
+    assert "cannot be read" in run(folder / "missing", status=66).stderr
     assert "cannot write" in run(result, "--html", folder / "missing" / "x", status=66).stderr
 print("reports become CSV, HTML and JUnit")

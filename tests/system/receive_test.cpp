@@ -32,6 +32,17 @@ json with_settle_time(json config) {
     return config;
 }
 
+TEST(Loop, of_a_stream_over_two_workers_with_a_receiver_each_loses_nothing) {
+    json wide = stream("wide", 3'001, 64);
+    wide["workers"] = json::array({0, 1});
+    wide["burst"] = 7;
+    const json report = run_volleyd(with_settle_time(configuration(2, false, {loop(2)}, {wide})));
+    const json& rx = named(report.at("streams"), "wide").at("rx");
+    EXPECT_EQ(rx.at("packets"), 3'001);
+    EXPECT_EQ(rx.at("lost"), 0);
+    EXPECT_EQ(report.at("warnings"), json::array());
+}
+
 /// Workers, dispatch lcore or inline. Each lcore sends and receives in turn.
 class Loop : public testing::TestWithParam<std::tuple<unsigned, bool>> {};
 

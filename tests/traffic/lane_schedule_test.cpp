@@ -214,6 +214,14 @@ TEST(lane_schedule, a_stream_adopted_late_begins_on_its_own_grid_without_a_burst
     EXPECT_EQ((sent[0].due - 500) / (hz / 1000) % 3, 1U);
 }
 
+TEST(lane_schedule, a_lane_that_adopts_its_first_plan_late_but_within_the_limit_sends_all_it_owes) {
+    LaneSchedule lane = started({stream(0, {1000, 1}, 1)}, forever, hz / 20 + 1);
+    const auto sent = all_until(lane, hz / 20 + 1, hz / 10 - 1);
+    ASSERT_EQ(sent.size(), 100U);
+    EXPECT_EQ(sent[0].first_index, 0U);
+    EXPECT_EQ(sent[0].due, 0U);
+}
+
 TEST(lane_schedule, a_lane_that_stalls_within_the_limit_sends_all_it_owes) {
     std::vector<TemplateBurst> sent;
     for (std::uint32_t l = 0; l < 3; ++l) {
