@@ -160,8 +160,8 @@ void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
     if (has_rate(terms.spec)) {
         due = begin_line(stream, terms.spec.start, terms.spec.first);
         // A lane that adopts the plan a little late owes what fell due meanwhile, as one that was held up
-        // does.
-        if (saturating_add(due, catch_up_) < now) move_line(stream, due, now);
+        // does. A time of day may lie before the run, from which nothing is owed.
+        if (terms.spec.fixed_start || saturating_add(due, catch_up_) < now) move_line(stream, due, now);
         limit_by_end(stream, due);
     }
     place(stream, due, now);
