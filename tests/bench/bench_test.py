@@ -6,7 +6,7 @@ usage: bench_test.py VOLLEY_BENCH SOFT_82599_PLUGIN
 import csv, json, os, pathlib, re, subprocess, sys, tempfile
 import xml.etree.ElementTree as xml
 
-BENCH = sys.argv[1]
+BENCH = os.path.abspath(sys.argv[1])
 HEADER = re.compile(r"^host .*CPUs? \(.*\), SCHED_\w+\nTSC [\d.]+ GHz, .*line transfer .* load .* steal ", re.M)
 # Arguments of each subcommand whose output is a Result with its twins.
 RUNS = {"ring": ["--bulk", "1,8", "--kernel-format"], "blackhole": [], "pacing": [], "burst": ["--burst", "1,32,100"]}
@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name, arguments in RUNS.items():
         test_twins(name, arguments, pathlib.Path(folder))
         test_help(name)
-    test_burst_on_the_soft_nic(pathlib.Path(sys.argv[2]), pathlib.Path(folder))
+    test_burst_on_the_soft_nic(pathlib.Path(sys.argv[2]).absolute(), pathlib.Path(folder))
     assert "cannot be read" in run("compare", "/nonexistent", "/nonexistent", status=64).stderr
     assert "power of two" in run("ring", "--queue-size", "1000", status=64).stderr
     run("ring", "--no-such-option", status=64)
