@@ -81,7 +81,7 @@ class Converter {
             if (text.find_first_not_of("0123456789") == std::string::npos) return std::stoull(text);
             return text;
         };
-        const json first = value(from.value_or(*to));
+        json first = value(from.value_or(*to));
         const json last = value(to.value_or(*from));
         if (first == last) return first;
         json bounds{{"from", first}, {"to", last}};
@@ -208,7 +208,10 @@ class Converter {
             note("clone_skb is not needed: packets are stamped, not built anew");
         if (const auto mode = take("xmit_mode"); mode && *mode != "start_xmit")
             note("xmit_mode " + *mode + " has no equivalent: Volley sends through its own driver");
-        for (const auto& [name, value] : device_.parameters) note(name + " " + value + " has no equivalent");
+        for (const auto& [name, value] : device_.parameters) {
+            std::string text = name;
+            note(text.append(" ").append(value).append(" has no equivalent"));
+        }
         for (const std::string& name : device_.flags) note("flag " + name + " has no equivalent");
     }
 
