@@ -141,7 +141,8 @@ std::string plot(const std::string& title, const json& samples, const std::vecto
     for (std::size_t i = 0; i < all.size(); ++i) {
         out += polyline(all[i], i, top);
         const double x = margin_left + 230.0 * static_cast<double>(i % 3);
-        const double y = plot_height + 6 + 18 * static_cast<double>(i / 3);
+        const std::size_t line = i / 3;
+        const double y = plot_height + 6 + 18 * static_cast<double>(line);
         std::snprintf(
             text, sizeof(text),
             "<path stroke=\"%s\" stroke-width=\"3\" d=\"M%.1f %.1fh16\"/><text x=\"%.1f\" y=\"%.1f\">",
