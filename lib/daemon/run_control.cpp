@@ -178,7 +178,9 @@ Outcome Daemon::change_streams(const Command& command) {
         if (::fnmatch(command.pattern.c_str(), name.c_str(), 0) != 0) continue;
         out.names.push_back(name);
         for (const auto& [key, value] : command.values) {
-            if (key != "paused") sets.push_back("/streams/" + std::to_string(i) + "/" + key + "=" + value);
+            if (key == "paused") continue;
+            std::string set = "/streams/" + std::to_string(i) + "/";
+            sets.push_back(set.append(key).append("=").append(value));
         }
     }
     if (out.names.empty()) {

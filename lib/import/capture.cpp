@@ -98,7 +98,7 @@ void Reader::open() {
     handle_.reset(
         pcap_fopen_offline_with_tstamp_precision(file.get(), PCAP_TSTAMP_PRECISION_NANO, why.data()));
     if (handle_ == nullptr) fail("at byte 0: " + std::string(why.data()));
-    file.release();  // the handle closes it
+    static_cast<void>(file.release());  // the handle closes it
     const int link = pcap_datalink(handle_.get());
     if (link != DLT_EN10MB) {
         const char* name = pcap_datalink_val_to_name(link);
