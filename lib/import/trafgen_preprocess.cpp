@@ -146,7 +146,10 @@ class Preprocessor {
   public:
     explicit Preprocessor(const std::vector<std::pair<std::string, std::string>>& defines) : macros_(out_) {
         out_.files.emplace_back("command line");
-        for (const auto& [name, value] : defines) define(name + " " + value);
+        for (const auto& [name, value] : defines) {
+            std::string text = name;
+            define(text.append(" ").append(value));
+        }
     }
 
     Preprocessed run(std::string_view text, const std::string& name) {
