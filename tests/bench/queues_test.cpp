@@ -62,6 +62,22 @@ TYPED_TEST(EveryQueue, takes_as_many_objects_as_its_size_and_says_full_and_empty
     EXPECT_EQ(queue.dequeue(objects, 64), 0U);
 }
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VOLLEY_UNDER_TSAN 1
+#endif
+#endif
+#ifdef VOLLEY_UNDER_TSAN
+constexpr bool under_tsan = true;
+#else
+constexpr bool under_tsan = false;
+#endif
+
+template <typename Q>
+constexpr bool of_dpdk = false;
+template <RteSync sync>
+constexpr bool of_dpdk<RteRing<sync>> = true;
+
 template <typename Q>
 class EveryManyToManyQueue : public testing::Test {};
 using ManyToMany = testing::Types<RteRing<RteSync::mp_mc>, RteRing<RteSync::rts>, RteRing<RteSync::hts>,
@@ -70,6 +86,9 @@ using ManyToMany = testing::Types<RteRing<RteSync::mp_mc>, RteRing<RteSync::rts>
 TYPED_TEST_SUITE(EveryManyToManyQueue, ManyToMany);
 
 TYPED_TEST(EveryManyToManyQueue, loses_and_doubles_nothing_between_two_producers_and_two_consumers) {
+    if (under_tsan && of_dpdk<TypeParam>)
+        GTEST_SKIP()
+            << "DPDK's shared sides wait for their predecessors by relaxed loads, which is no order to TSan";
     constexpr std::uint64_t each = 20'000;
     constexpr unsigned sides = 2;
     TypeParam queue(256);
