@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -48,7 +49,8 @@ class Dictionary {
         return *this;
     }
     Dictionary& add(const char* key, const std::optional<double>& value) {
-        return add(key, value && *value > 0 ? static_cast<std::uint64_t>(*value + 0.5) : std::uint64_t{0});
+        return add(key,
+                   value && *value > 0 ? static_cast<std::uint64_t>(std::llround(*value)) : std::uint64_t{0});
     }
 
   private:
