@@ -1,18 +1,11 @@
 #include "base/tsc.h"
 
-#include <ctime>
-
+#include "base/clock.h"
 #include "base/int128.h"
 #include "base/tsc_drift.h"
 
 namespace volley {
 namespace {
-
-std::uint64_t raw_ns() {
-    timespec ts{};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000ULL + static_cast<std::uint64_t>(ts.tv_nsec);
-}
 
 struct Sample {
     Tsc tsc;
@@ -26,7 +19,7 @@ Sample sample() {
     Tsc best_width = ~Tsc{0};
     for (int i = 0; i < 64; ++i) {
         const Tsc before = tsc_now();
-        const std::uint64_t ns = raw_ns();
+        const std::uint64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
         const Tsc after = tsc_now();
         if (after - before < best_width) {
             best_width = after - before;

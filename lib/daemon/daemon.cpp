@@ -18,6 +18,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.h"
 #include "config/load.h"
 #include "daemon/sinks.h"
 #include "dpdk/error.h"
@@ -53,29 +54,14 @@ constexpr Duration lead{2'000'000};
 // And for each stream of it: a lane takes 200 ns to adopt one, the book of streams as much.
 constexpr Duration lead_a_stream{1'000};
 
-std::uint64_t monotonic_ns() {
-    timespec ts{};
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
-}
-
-std::uint64_t unix_now_ns() {
-    timespec ts{};
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
-}
-
 Tsc ticks(Duration span) {
     return traffic::ticks_of(span, tsc_hz());
 }
 
 // The time of day at a tick of the schedule, by the clocks as they are now.
 std::uint64_t unix_ns_at(Tsc tick) {
-    timespec ts{};
-    clock_gettime(CLOCK_REALTIME, &ts);
+    const std::uint64_t unix_ns = clock_ns(CLOCK_REALTIME);
     const Tsc now = tsc_now();
-    const std::uint64_t unix_ns =
-        static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
     if (tick >= now) return unix_ns + mul_div(tick - now, 1'000'000'000, tsc_hz());
     return unix_ns - mul_div(now - tick, 1'000'000'000, tsc_hz());
 }
@@ -213,7 +199,7 @@ void Daemon::launch_stats() {
     telemetry::StatsLoop::Options options;
     options.interval = model_.telemetry.interval;
     options.streams_in_full = model_.telemetry.streams;
-    options.metrics = {options_.version, rte_version(), unix_now_ns()};
+    options.metrics = {options_.version, rte_version(), clock_ns(CLOCK_REALTIME)};
     tell();
     stats_ = std::make_unique<telemetry::StatsLoop>(collector_, options, make_sinks(model_, options_.live));
     dpdk::launch(
@@ -361,7 +347,7 @@ void Daemon::begin_run() {
     // Many streams take long to compile, so the schedule's zero follows it, or every stream would be late.
     const Duration ahead{lead.ns + plan->streams.size() * lead_a_stream.ns};
     epoch_ = tsc_now() + ticks(ahead);
-    epoch_ns_ = monotonic_ns() + ahead.ns;
+    epoch_ns_ = clock_ns(CLOCK_MONOTONIC) + ahead.ns;
     set_end(model_.run);
     traffic::begin_at(*plan, epoch_);
     book_.adopt(*plan, model_, epoch_ns_, end_ns_, epoch_ns_, false,
@@ -375,7 +361,7 @@ void Daemon::begin_run() {
 // Nothing is sent before every link is up; a stop ends the wait at once.
 void Daemon::wait_for_links() {
     while (state_ == State::starting) {
-        links_.look(monotonic_ns());
+        links_.look(clock_ns(CLOCK_MONOTONIC));
         if (links_.ready()) return;
         if (const auto signal = signals_.wait(link_tick)) on_signal(*signal);
         obey();
@@ -386,7 +372,7 @@ void Daemon::wait_for_links() {
 void Daemon::watch_links() {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + link_watch;
-    links_.look(monotonic_ns());
+    links_.look(clock_ns(CLOCK_MONOTONIC));
     for (const std::size_t port : links_.take_risen()) limiters_.renew(port);
 }
 
@@ -490,7 +476,7 @@ void Daemon::watch_run() {
 }
 
 void Daemon::begin_drain() {
-    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
     situation_.run_ended_ns = std::min(now, end_ns_);
     book_.end(now);
     if (road_.adopted()) road_.offer(nullptr);
@@ -652,7 +638,7 @@ bool Daemon::replace_plan(config::Model fresh) {
     model_ = std::move(fresh);
     exit_after_ = stop_asked_ || model_.run.when_done == config::WhenDone::exit;
     ++generation_;
-    book_.adopt(adopted_plan, model_, epoch_ns_, end_ns_, monotonic_ns(), true,
+    book_.adopt(adopted_plan, model_, epoch_ns_, end_ns_, clock_ns(CLOCK_MONOTONIC), true,
                 [this](StreamSlot slot) { return road_.sent(slot); });
     if (!done) reload_warning_ = "the last reload has not reached every worker; see the log";
     return done;

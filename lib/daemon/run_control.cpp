@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "config/change.h"
 #include "config/load.h"
 #include "config/print.h"
@@ -37,12 +38,6 @@ Outcome invalid(const config::Error& error) {
                               config::to_line(error.problems.front()));
     out.problems = error.problems;
     return out;
-}
-
-std::uint64_t unix_now_ns() {
-    timespec ts{};
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
 }
 
 // A pause is no part of the configuration: it lasts until it is taken back, whatever is reloaded meanwhile.
@@ -236,7 +231,7 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
     fire(Event::reload);
     systemd_.reloading();
     Outcome out;
-    situation_.reloads.last_unix_ns = unix_now_ns();
+    situation_.reloads.last_unix_ns = clock_ns(CLOCK_REALTIME);
     try {
         config::Model fresh = read();
         keep_paused(model_, fresh);

@@ -1,8 +1,7 @@
 #include "daemon/systemd.h"
+#include "base/clock.h"
 
 #include <systemd/sd-daemon.h>
-
-#include <ctime>
 
 namespace volley::daemon {
 
@@ -21,9 +20,7 @@ void Systemd::ready() {
 
 // systemd 252 has no notify-reload, but the time is what later ones ask for.
 void Systemd::reloading() {
-    timespec ts{};
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(ts.tv_sec * 1'000'000 + ts.tv_nsec / 1000));
+    tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(clock_ns(CLOCK_MONOTONIC) / 1000));
 }
 
 void Systemd::stopping() {

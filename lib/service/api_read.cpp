@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 
+#include "base/clock.h"
 #include "service/api.h"
 #include "service/assets.h"
 #include "service/schema.h"
@@ -12,12 +12,6 @@ namespace volley::service {
 namespace {
 
 constexpr std::size_t most_streams = 1000;
-
-std::uint64_t monotonic_ns() {
-    timespec ts{};
-    ::clock_gettime(CLOCK_MONOTONIC, &ts);
-    return static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
-}
 
 std::string pattern_of(const Target& target) {
     const std::string* name = target.parameter("name");
@@ -73,7 +67,7 @@ void Api::telemetry_line(const Request& /*request*/, const Target& /*target*/, c
 void Api::health(const Request& /*request*/, const Target& /*target*/, const Reply& reply) {
     const Line line = latest(reply);
     if (line == nullptr) return;
-    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
     if (now > line->snapshot.monotonic_ns && now - line->snapshot.monotonic_ns > options_.stale_ns) {
         reply(error_response(503, "stale", "the last telemetry is too old", "look at the log of volleyd"));
         return;

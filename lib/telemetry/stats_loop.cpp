@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "telemetry/render.h"
 #include "telemetry/report.h"
@@ -25,12 +26,6 @@ namespace {
 
 constexpr std::uint64_t nanoseconds = 1'000'000'000;
 constexpr std::uint64_t flush_limit = 10;  // flush_times in all, for readers that take a little now and then
-
-std::uint64_t clock_ns(clockid_t clock) noexcept {
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds + static_cast<std::uint64_t>(time.tv_nsec);
-}
 
 timespec timespec_of(std::uint64_t ns) noexcept {
     return {static_cast<time_t>(ns / nanoseconds), static_cast<long>(ns % nanoseconds)};

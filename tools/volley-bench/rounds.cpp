@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
+#include "base/clock.h"
 #include "base/tsc.h"
 #include "base/units.h"
 
 namespace volley::bench {
 
 std::uint64_t thread_cycles() {
-    timespec ts{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    const auto ns =
-        static_cast<std::uint64_t>(ts.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(ts.tv_nsec);
-    return mul_div(ns, tsc_hz(), 1'000'000'000);
+    return mul_div(clock_ns(CLOCK_THREAD_CPUTIME_ID), tsc_hz(), 1'000'000'000);
 }
 
 double median(std::vector<double> values) {
