@@ -15,9 +15,6 @@
 namespace volley::ctl {
 namespace {
 
-constexpr int exit_differs = 1;
-constexpr int exit_unavailable = 69;
-
 int unreachable(const Unreachable& error) {
     std::cerr << "volleyctl: " << error.what() << '\n';
     return exit_unavailable;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "volleyctl/exit_codes.h"
 #include "volleyctl/progress.h"
 #include "volleyctl/result.h"
 #include "volleyctl/show.h"
@@ -14,14 +15,6 @@ namespace volley::ctl {
 namespace {
 
 using nlohmann::json;
-
-constexpr int exit_not_expected = 1;
-constexpr int exit_rate_missed = 2;
-constexpr int exit_bad_content = 65;
-constexpr int exit_no_input = 66;
-constexpr int exit_unavailable = 69;
-constexpr int exit_internal = 70;
-constexpr int exit_try_again = 75;
 
 // What the report says of the run: whether all that was accepted was sent, and what was expected came true.
 int verdict_of(const json& report, const std::vector<Verdict>& verdicts) {

@@ -6,6 +6,7 @@
 #include "volleyctl/complete.h"
 #include "volleyctl/config_commands.h"
 #include "volleyctl/daemon_commands.h"
+#include "volleyctl/exit_codes.h"
 #include "volleyctl/explain_command.h"
 #include "volleyctl/import_command.h"
 #include "volleyctl/offline.h"
@@ -13,9 +14,6 @@
 #include "volleyctl/top.h"
 
 namespace {
-
-// sysexits.h; CLI11 has numbers of its own for usage.
-constexpr int exit_internal = 70;
 
 int run(int argc, char** argv) {
     CLI::App app{
@@ -53,6 +51,6 @@ int main(int argc, char** argv) {
         return run(argc, argv);
     } catch (const std::exception& error) {
         std::cerr << "volleyctl: " << error.what() << '\n';
-        return exit_internal;
+        return volley::ctl::exit_internal;
     }
 }

@@ -12,13 +12,9 @@
 #include "config/model.h"
 #include "traffic/plan.h"
 #include "traffic/stream_table.h"
+#include "volleyctl/exit_codes.h"
 
 namespace volley::ctl {
-
-// Exit codes of the contract, after sysexits.h.
-inline constexpr int exit_usage = 64;
-inline constexpr int exit_bad_content = 65;
-inline constexpr int exit_no_input = 66;
 
 /// A wrong combination of options: exit code 64.
 class UsageError : public std::runtime_error {

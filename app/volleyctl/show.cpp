@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "volleyctl/daemon_commands.h"
+#include "volleyctl/exit_codes.h"
 
 namespace volley::ctl {
 namespace {
@@ -184,19 +185,19 @@ int exit_code_of(long status) {
             return 0;
         case 401:
         case 403:
-            return 77;
+            return exit_no_permission;
         case 404:
-            return 66;
+            return exit_no_input;
         case 409:
         case 412:
         case 503:
-            return 75;
+            return exit_try_again;
         case 400:
         case 413:
         case 422:
-            return 65;
+            return exit_bad_content;
         default:
-            return 70;
+            return exit_internal;
     }
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "volleyctl/exit_codes.h"
 #include "volleyctl/top_view.h"
 
 namespace volley::ctl {
@@ -20,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int exit_usage_here = 64;
 constexpr std::size_t most_streams = 1000;  // of one answer
 constexpr int key_wait_ms = 100;
 
@@ -327,7 +327,7 @@ TopCommand::TopCommand(CLI::App& app, const Place& place)
 int TopCommand::run() {
     if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
         std::cerr << "volleyctl: top needs a terminal; `volleyctl watch` prints lines\n";
-        return exit_usage_here;
+        return exit_usage;
     }
     struct sigaction action {};
     action.sa_handler = on_signal;
