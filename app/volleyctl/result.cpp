@@ -9,20 +9,13 @@
 #include <sstream>
 #include <thread>
 
+#include "base/cpu.h"
+
 namespace volley::ctl {
 namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-std::string cpu_model() {
-    std::ifstream in("/proc/cpuinfo");
-    for (std::string line; std::getline(in, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "unknown";
-}
 
 ordered_json environment() {
     utsname name{};

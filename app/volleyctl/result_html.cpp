@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/markup.h"
 #include "volleyctl/result.h"
 
 namespace volley::ctl {
@@ -27,22 +28,6 @@ constexpr const char* style =
     ".good{color:#0a7d45;font-weight:600}.scroll{overflow-x:auto}svg{max-width:100%;height:auto}pre{overflow-"
     "x:auto;background:#f4f6f8;"
     "padding:10px}";
-
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '<') {
-            out += "&lt;";
-        } else if (c == '&') {
-            out += "&amp;";
-        } else if (c == '"') {
-            out += "&quot;";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
 
 std::string scaled(double value) {
     char text[48];
@@ -121,7 +106,7 @@ std::string plot(const std::string& title, const json& samples, const std::vecto
     std::snprintf(text, sizeof(text),
                   "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" font-size=\"12\" role=\"img\" aria-label=\"",
                   plot_width, plot_height + 18 * std::ceil(static_cast<double>(all.size()) / 3), plot_width);
-    std::string out = "<h3>" + escaped(title) + "</h3>\n" + text + escaped(title) + "\">\n";
+    std::string out = "<h3>" + markup_text(title) + "</h3>\n" + text + markup_text(title) + "\">\n";
     for (int step = 0; step <= 4; ++step) {
         const double y = 8 + (plot_height - margin_bottom - 8) * (1 - step / 4.0);
         std::snprintf(text, sizeof(text),
@@ -147,7 +132,7 @@ std::string plot(const std::string& title, const json& samples, const std::vecto
             text, sizeof(text),
             "<path stroke=\"%s\" stroke-width=\"3\" d=\"M%.1f %.1fh16\"/><text x=\"%.1f\" y=\"%.1f\">",
             colours[i % colours.size()], x, y - 4, x + 22, y);
-        out += text + escaped(all[i].label) + "</text>\n";
+        out += text + markup_text(all[i].label) + "</text>\n";
     }
     return out + "</svg>\n";
 }
@@ -158,7 +143,7 @@ std::string cell(const json& from, const char* pointer, bool bad_if_positive = f
     const json& value = from.at(at);
     const bool bad = bad_if_positive && value.is_number() && value.get<double>() > 0;
     return std::string(bad ? "<td class=\"bad\">" : "<td>") +
-           escaped(value.is_string() ? value.get<std::string>() : value.dump()) + "</td>";
+           markup_text(value.is_string() ? value.get<std::string>() : value.dump()) + "</td>";
 }
 
 struct Column {
@@ -185,7 +170,7 @@ std::string verdict_list(const Result& result) {
     std::string out = "<h2>Expectations</h2>\n<ul>\n";
     for (const Verdict& verdict : verdicts) {
         out += std::string("<li><span class=\"") + (verdict.met ? "good\">met" : "bad\">not met") +
-               "</span> " + escaped(verdict.stream) + ": " + escaped(verdict.text) + "</li>\n";
+               "</span> " + markup_text(verdict.stream) + ": " + markup_text(verdict.text) + "</li>\n";
     }
     return out + "</ul>\n";
 }
@@ -212,15 +197,15 @@ std::string result_html(const Result& result) {
     std::string out =
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\"><title>" +
-        escaped(run) + " – Volley</title><style>" + style + "</style></head><body>\n<h1>" + escaped(run) +
-        "</h1>\n<p>";
+        markup_text(run) + " – Volley</title><style>" + style + "</style></head><body>\n<h1>" +
+        markup_text(run) + "</h1>\n<p>";
     char seconds[64];
     std::snprintf(seconds, sizeof(seconds), "%.3f s", report.value("duration_ns", 0.0) / 1e9);
     out += std::string(seconds) +
            (report.value("settled", false) ? ", settled" : ", <span class=\"bad\">not settled</span>") +
-           ", on " + escaped(environment.value("host", "")) + " (" + escaped(environment.value("cpu", "")) +
-           ", " + escaped(environment.value("kernel", "")) + "), Volley " +
-           escaped(result.at("versions").value("volley", "")) + "</p>\n";
+           ", on " + markup_text(environment.value("host", "")) + " (" +
+           markup_text(environment.value("cpu", "")) + ", " + markup_text(environment.value("kernel", "")) +
+           "), Volley " + markup_text(result.at("versions").value("volley", "")) + "</p>\n";
     out += verdict_list(result);
     out += "<h2>Ports</h2>\n" + table(report.at("ports"), {{"Port", "/name"},
                                                            {"Device", "/device"},
@@ -250,7 +235,7 @@ std::string result_html(const Result& result) {
     out += plots(samples);
     if (!result.at("config").is_null())
         out += "<h2>Configuration</h2>\n<details><summary>as it was in force</summary><pre>" +
-               escaped(result.at("config").dump(2)) + "</pre></details>\n";
+               markup_text(result.at("config").dump(2)) + "</pre></details>\n";
     return out + "</body></html>\n";
 }
 

@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "base/markup.h"
 #include "volleyctl/result.h"
 
 namespace volley::ctl {
@@ -23,30 +24,6 @@ std::string csv_value(const json& from, const char* pointer) {
     if (!from.contains(at) || from.at(at).is_null()) return "";
     const json& value = from.at(at);
     return value.is_string() ? csv_text(value.get<std::string>()) : value.dump();
-}
-
-std::string xml_text(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '&':
-                out += "&amp;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                // XML 1.0 has no other control characters, not even escaped.
-                out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-        }
-    }
-    return out;
 }
 
 constexpr std::pair<const char*, const char*> columns[] = {
@@ -102,18 +79,18 @@ std::string result_junit(const Result& result) {
     std::size_t failures = 0;
     std::ostringstream cases;
     for (const Verdict& verdict : verdicts) {
-        cases << "  <testcase classname=\"" << xml_text(verdict.stream) << "\" name=\"" << verdict.expectation
-              << "\" time=\"" << seconds << "\"";
+        cases << "  <testcase classname=\"" << markup_text(verdict.stream) << "\" name=\""
+              << verdict.expectation << "\" time=\"" << seconds << "\"";
         if (verdict.met) {
             cases << "/>\n";
             continue;
         }
         ++failures;
-        cases << ">\n    <failure message=\"" << xml_text(verdict.text) << "\"/>\n  </testcase>\n";
+        cases << ">\n    <failure message=\"" << markup_text(verdict.text) << "\"/>\n  </testcase>\n";
     }
     std::ostringstream out;
     out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\""
-        << xml_text(report.value("run_id", "")) << "\" tests=\"" << verdicts.size() << "\" failures=\""
+        << markup_text(report.value("run_id", "")) << "\" tests=\"" << verdicts.size() << "\" failures=\""
         << failures << "\" time=\"" << seconds << "\">\n"
         << cases.str() << "</testsuite>\n";
     return out.str();

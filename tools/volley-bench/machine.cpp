@@ -14,21 +14,11 @@
 #include <thread>
 
 #include "base/cache_line.h"
+#include "base/cpu.h"
 #include "base/tsc.h"
 
 namespace volley::bench {
 namespace {
-
-std::string cpu_model() {
-    std::ifstream in("/proc/cpuinfo");
-    for (std::string line; std::getline(in, line);) {
-        if (line.rfind("model name", 0) == 0) {
-            const std::size_t colon = line.find(':');
-            return colon == std::string::npos ? "unknown" : line.substr(colon + 2);
-        }
-    }
-    return "unknown";
-}
 
 std::string siblings_of(unsigned cpu) {
     std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/markup.h"
 #include "volley-bench/table.h"
 
 namespace volley::bench {
@@ -18,22 +19,6 @@ constexpr double axis_height = 40;
 constexpr const char* colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                    "#e69f00", "#56b4e9", "#000000"};
 
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '<') {
-            out += "&lt;";
-        } else if (c == '&') {
-            out += "&amp;";
-        } else if (c == '"') {
-            out += "&quot;";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
 std::optional<double> value_of(const Cell& cell) {
     if (cell.measured && cell.measured->kept > 0) return cell.measured->median;
     return cell.number;
@@ -42,7 +27,7 @@ std::optional<double> value_of(const Cell& cell) {
 std::string text_at(double x, double y, const std::string& text, const char* anchor) {
     char place[160];
     std::snprintf(place, sizeof(place), "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    return place + escaped(text) + "</text>\n";
+    return place + markup_text(text) + "</text>\n";
 }
 
 // The ordinate: whole decades around all values.
@@ -86,7 +71,7 @@ std::string line_of(const TableRow& row, std::size_t index, const Scale& scale, 
                       scale.y(*value), colour.c_str());
         dots += text;
         std::snprintf(text, sizeof(text), ": %.1f</title></circle>\n", *value);
-        dots += escaped(row.label) + text;
+        dots += markup_text(row.label) + text;
     }
     const bool dashed = index >= std::size(colours);
     return "<polyline fill=\"none\" stroke=\"" + colour + "\"" + (dashed ? " stroke-dasharray=\"6 3\"" : "") +
