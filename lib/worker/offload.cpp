@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "packet/checksum.h"
+#include "worker/wire.h"
 
 namespace volley::worker {
 namespace {
@@ -19,10 +20,6 @@ constexpr std::uint8_t udp = 17;
 // Packets of a template that are looked at: were a checksum that the operator wrote right in all of these,
 // the device would write the same.
 constexpr std::uint64_t samples = 8;
-
-std::uint16_t word(const std::uint8_t* at) noexcept {
-    return static_cast<std::uint16_t>(at[0] << 8 | at[1]);
-}
 
 /// The outermost IP header of a frame and what it carries.
 struct Layers {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "packet/checksum.h"
+#include "worker/wire.h"
 
 namespace volley::worker {
 namespace {
@@ -20,9 +21,6 @@ constexpr std::uint32_t ipv6_length = 40;
 constexpr std::uint32_t advertisement_length = 32;  // with the option that holds our address
 constexpr std::uint32_t least_frame = 60;
 
-std::uint16_t word(const std::uint8_t* at) noexcept {
-    return static_cast<std::uint16_t>(at[0] << 8 | at[1]);
-}
 void put_word(std::uint8_t* at, std::uint32_t value) noexcept {
     at[0] = static_cast<std::uint8_t>(value >> 8);
     at[1] = static_cast<std::uint8_t>(value);

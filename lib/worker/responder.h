@@ -47,7 +47,6 @@ class Responder {
     /// Control: the frame that asks for that neighbour, from our first address of its kind (or none: then
     /// the length is 0).
     std::uint32_t ask(const IpAddress& address, std::uint8_t* out) const noexcept;
-    [[nodiscard]] bool has_addresses() const noexcept { return !addresses_.empty(); }
 
   private:
     struct Seen;
