@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,20 +38,6 @@ json indexed(const std::string& name, const std::string& dst, const json& burst,
             {{"ipv4",
               {{"src", {{"increment", {{"from", "0.0.0.0"}, {"to", "255.255.255.255"}}}}}, {"dst", dst}}}},
             {{"udp", {{"src", {{"random", {{"from", 1}, {"to", 65535}, {"seed", 4}}}}}, {"dst", 9}}}}}}}}};
-}
-
-bool in_child(const std::function<void()>& body) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-        try {
-            body();
-        } catch (const std::exception& error) {
-            ADD_FAILURE() << error.what();
-        }
-        std::exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 void RingReader::expect(const config::Model& model) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,9 +18,6 @@ namespace volley::test {
 
 /// A stream of port "east" whose packet index stands in ipv4.src and whose name follows from ipv4.dst.
 json indexed(const std::string& name, const std::string& dst, const json& burst, const json& size);
-
-/// The EAL comes up once in a process, so each run has a child of its own. True when nothing failed in it.
-bool in_child(const std::function<void()>& body);
 
 /// The other end of net_ring0's two queues: what comes out is checked as it comes. Every byte is that of a
 /// template, and the indices of each stream go up in each queue. Streams named "visitor" come and go.

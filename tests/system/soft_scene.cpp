@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -133,20 +132,6 @@ SceneResult run_scene(const json& config, const std::function<void(const Scene&)
     result.lines = scene.lines();
     result.log = log->text();
     return result;
-}
-
-bool in_child(const std::function<void()>& body) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-        try {
-            body();
-        } catch (const std::exception& error) {
-            ADD_FAILURE() << error.what();
-        }
-        std::exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 }  // namespace volley::test

@@ -44,7 +44,4 @@ struct SceneResult {
 /// own from the moment that the ports are started. Call it within in_child().
 SceneResult run_scene(const json& config, const std::function<void(const Scene&)>& operate);
 
-/// The EAL comes up once in a process, so each run has a child of its own. True when nothing failed in it.
-bool in_child(const std::function<void()>& body);
-
 }  // namespace volley::test

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -159,6 +162,20 @@ json run_volleyd(const json& config, int exit_code) {
     Volleyd volleyd(config);
     EXPECT_EQ(volleyd.wait(Seconds{300}), exit_code) << volleyd.process().err();
     return volleyd.report();
+}
+
+bool in_child(const std::function<void()>& body) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+        try {
+            body();
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what();
+        }
+        std::exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 }  // namespace volley::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -73,5 +74,9 @@ class Volleyd {
 
 /// Runs to the end, which must come with that exit code, and returns the report.
 json run_volleyd(const json& config, int exit_code = 0);
+
+/// For a daemon within this process: the EAL comes up once in one, so each run has a child of its own. True
+/// when nothing failed in it.
+bool in_child(const std::function<void()>& body);
 
 }  // namespace volley::test
