@@ -201,20 +201,23 @@ class BlackholeBench {
                  measured(summarize(switches))}};
     }
 
+    // The two rows of the posting: both senders on one locked queue of the device, then each on its own.
+    void add_queues(Table& out, const std::string& device, std::uint64_t packets) {
+        SpinLock lock;
+        const auto port = start(device, senders);
+        std::array<Sender, senders> all{};
+        all[0].port = all[1].port = port->id();
+        all[0].lock = all[1].lock = &lock;
+        out.rows.push_back(row("one queue, locked", all, packets));
+        all[0].lock = all[1].lock = nullptr;
+        all[1].queue = 1;
+        out.rows.push_back(row("a queue a sender", all, packets));
+    }
+
     void null_device() {
         const std::uint64_t packets = options_.short_run ? 64'000 : options_.packets;
         Table out = table("net_null, 2 senders, " + std::to_string(packets) + " packets of 64 bytes");
-        SpinLock lock;
-        {
-            const auto port = start("net_null0,copy=0,no-rx=1", senders);
-            const Sender base{port->id(), 0, nullptr, nullptr, 0, nullptr, 0, 0};
-            std::array<Sender, senders> all{base, base};
-            all[0].lock = all[1].lock = &lock;
-            out.rows.push_back(row("one queue, locked", all, packets));
-            all = {base, base};
-            all[1].queue = 1;
-            out.rows.push_back(row("a queue a sender", all, packets));
-        }
+        add_queues(out, "net_null0,copy=0,no-rx=1", packets);
         {
             const auto a = start("net_null1,copy=0,no-rx=1", 1);
             const auto b = start("net_null2,copy=0,no-rx=1", 1);
@@ -232,15 +235,7 @@ class BlackholeBench {
         const std::uint64_t packets = options_.short_run ? 6'400 : options_.packets / 20;
         Table out = table("the kernel's " + kind + " by af_packet, 2 senders, " + std::to_string(packets) +
                           " packets of 64 bytes");
-        SpinLock lock;
-        const auto port = start("net_af_packet0,iface=hole,qpairs=2,qdisc_bypass=1", senders);
-        const Sender base{port->id(), 0, nullptr, nullptr, 0, nullptr, 0, 0};
-        std::array<Sender, senders> all{base, base};
-        all[0].lock = all[1].lock = &lock;
-        out.rows.push_back(row("one queue, locked", all, packets));
-        all = {base, base};
-        all[1].queue = 1;
-        out.rows.push_back(row("a queue a sender", all, packets));
+        add_queues(out, "net_af_packet0,iface=hole,qpairs=2,qdisc_bypass=1", packets);
         add_posting(out);
         result_.tables.push_back(std::move(out));
     }

@@ -1,27 +1,14 @@
 #include "volley-bench/rounds.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/clock.h"
 #include "base/tsc.h"
 #include "base/units.h"
+#include "volley-bench/table.h"
 
 namespace volley::bench {
-
-std::uint64_t thread_cycles() {
-    return mul_div(clock_ns(CLOCK_THREAD_CPUTIME_ID), tsc_hz(), 1'000'000'000);
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t n = values.size();
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-double lowest(const std::vector<double>& values) {
-    return *std::min_element(values.begin(), values.end());
-}
+namespace {
 
 std::string to_table(const std::vector<Row>& rows) {
     std::string out = "case                  burst   cycles (min)     floor (min)      ratio\n";
@@ -47,6 +34,24 @@ std::string to_json(const std::vector<Row>& rows) {
         out += text;
     }
     return out + "\n]\n";
+}
+
+}  // namespace
+
+std::uint64_t thread_cycles() {
+    return mul_div(clock_ns(CLOCK_THREAD_CPUTIME_ID), tsc_hz(), 1'000'000'000);
+}
+
+Row make_row(const std::string& name, std::uint32_t burst, const std::vector<double>& cycles,
+             const std::vector<double>& floor) {
+    const Summary road = summarize(cycles);
+    const Summary bare = summarize(floor);
+    return {name, burst, road.median, bare.median, road.min, bare.min};
+}
+
+void publish_rows(const std::vector<Row>& rows, const std::string& json_file) {
+    std::fputs(to_table(rows).c_str(), stdout);
+    write_file(json_file, to_json(rows));
 }
 
 }  // namespace volley::bench

@@ -4,8 +4,6 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include <cstdio>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -185,7 +183,7 @@ Row measure(Bench& bench, const Case& c, std::uint64_t packets, unsigned rounds)
                  (row->expected.get() - arrived);
     }
     if (wrong != 0) throw std::runtime_error(c.name + ": the receiver miscounted");
-    return {c.name, burst, median(road), median(floor), lowest(road), lowest(floor)};
+    return make_row(c.name, burst, road, floor);
 }
 
 }  // namespace
@@ -206,12 +204,7 @@ int run_rx(const RxOptions& options) {
         if (!options.only.empty() && options.only != c.name) continue;
         rows.push_back(measure(bench, c, packets, rounds));
     }
-    std::fputs(to_table(rows).c_str(), stdout);
-    if (!options.json.empty()) {
-        std::ofstream out(options.json);
-        out << to_json(rows);
-        if (!out.flush()) throw std::runtime_error("cannot write " + options.json);
-    }
+    publish_rows(rows, options.json);
     return 0;
 }
 

@@ -71,13 +71,6 @@ std::string quoted(const std::string& text) {
     return out + "\"";
 }
 
-void write_file(const std::string& file, const std::string& text) {
-    if (file.empty()) return;
-    std::ofstream out(file);
-    out << text;
-    if (!out.flush()) throw std::runtime_error("cannot write " + file);
-}
-
 }  // namespace
 
 Summary summarize(std::vector<double> samples, unsigned dropped) {
@@ -109,6 +102,13 @@ Cell words(std::string text) {
     Cell out;
     out.text = std::move(text);
     return out;
+}
+
+void write_file(const std::string& file, const std::string& text) {
+    if (file.empty()) return;
+    std::ofstream out(file);
+    out << text;
+    if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
 std::string to_text(const Result& result) {

@@ -84,6 +84,9 @@ Result read_json(const std::string& file);
 /// A plot a table: medians over the columns, one line a row, logarithmic ordinate.
 std::string to_svg(const Result& result);
 
+/// Writes nothing when file is empty. Throws std::runtime_error naming the file.
+void write_file(const std::string& file, const std::string& text);
+
 /// Text to stdout, the others into the files named. Throws std::runtime_error naming the file.
 void publish(const Result& result, const OutputFiles& files);
 

@@ -3,8 +3,6 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -201,7 +199,7 @@ Row measure(Bench& bench, const Case& c, std::uint32_t burst, unsigned rounds) {
         floor.push_back(bench.floor(burst));
         road.push_back(bench.road(c, *packet, burst));
     }
-    return {c.name, burst, median(road), median(floor), lowest(road), lowest(floor)};
+    return make_row(c.name, burst, road, floor);
 }
 
 }  // namespace
@@ -225,12 +223,7 @@ int run_tx(const TxOptions& options) {
             for (const std::uint32_t burst : bursts) rows.push_back(measure(bench, c, burst, rounds));
         }
     }
-    std::fputs(to_table(rows).c_str(), stdout);
-    if (!options.json.empty()) {
-        std::ofstream out(options.json);
-        out << to_json(rows);
-        if (!out.flush()) throw std::runtime_error("cannot write " + options.json);
-    }
+    publish_rows(rows, options.json);
     return 0;
 }
 

@@ -44,7 +44,7 @@ void add_tasks(pid_t pid, std::vector<std::pair<std::string, std::uint64_t>>& ou
     }
 }
 
-// A field of the interface's line in net/dev: 1 packets received, 3 dropped, 9 sent, counted from the colon.
+// A field of the interface's line in net/dev: 1 packets received, 3 dropped, counted from the colon.
 std::uint64_t counter(const std::string& interface, unsigned field) {
     std::ifstream in("/proc/self/net/dev");
     for (std::string line; std::getline(in, line);) {
@@ -136,10 +136,6 @@ void make_veth(const std::string& a, const std::string& b) {
 
 std::uint64_t received(const std::string& interface) {
     return counter(interface, 1) + counter(interface, 3);
-}
-
-std::uint64_t sent(const std::string& interface) {
-    return counter(interface, 9);
 }
 
 std::optional<Watched> watch(test::Process& process, const std::string& interface, double seconds) {

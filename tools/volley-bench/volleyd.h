@@ -43,7 +43,6 @@ void ip(const std::vector<std::string>& arguments);
 void make_veth(const std::string& a, const std::string& b);
 /// Packets that the kernel counted as received on the interface, dropped ones included (ifb drops all).
 std::uint64_t received(const std::string& interface);
-std::uint64_t sent(const std::string& interface);
 
 /// What a program did while it was watched.
 struct Watched {
