@@ -109,15 +109,19 @@ class Follower {
         pattern_ = pattern;
     }
 
-    /// Fills what it knows; the rest of the state stays.
-    void fill(TopState& state) {
+    /// Fills what it has learnt since the last call; the rest of the state stays. False when there was
+    /// nothing new.
+    bool fill(TopState& state) {
         const std::lock_guard lock(mutex_);
+        if (!news_) return false;
+        news_ = false;
         state.line = line_;
         state.streams = streams_;
         state.total = total_;
         state.name = name_;
         state.may_change = may_change_;
         state.connection = connection_;
+        return true;
     }
 
   private:
@@ -143,6 +147,7 @@ class Follower {
             std::unique_lock lock(mutex_);
             if (stop_) return;
             connection_ = "no connection: " + trouble + "; trying again";
+            news_ = true;
             changed_.wait_for(lock, std::chrono::seconds(1), [this] { return stop_; });
         }
     }
@@ -155,6 +160,7 @@ class Follower {
         const std::lock_guard lock(mutex_);
         name_ = state.value("name", "");
         may_change_ = state.value("may_change", false);
+        news_ = true;
     }
 
     void take(json line, Client& client) {
@@ -171,12 +177,14 @@ class Follower {
         streams_ = answer.value("streams", json::array());
         total_ = answer.value("total", std::size_t{0});
         connection_.clear();
+        news_ = true;
     }
 
     const Place& place_;
     std::mutex mutex_;
     std::condition_variable changed_;
     bool stop_ = false;  ///< all below under mutex_
+    bool news_ = true;   ///< something below has changed since fill()
     std::string pattern_ = "*";
     json line_;
     json streams_;
@@ -193,10 +201,11 @@ class Top {
     explicit Top(const Place& place) : place_(place), follower_(place) {}
 
     void loop() {
-        while (!done_ && ended_by.load(std::memory_order_relaxed) == 0) {
-            follower_.fill(state_);
-            screen_.draw(state_);
+        // A thousand streams are copied, sorted and drawn when something has changed, not ten times a second.
+        for (bool changed = true; !done_ && ended_by.load(std::memory_order_relaxed) == 0;) {
+            if (follower_.fill(state_) || changed) screen_.draw(state_);
             const int key = getch();
+            changed = key != ERR;
             if (key == ERR || key == KEY_RESIZE) continue;
             state_.message.clear();
             if (!state_.prompt.empty()) {

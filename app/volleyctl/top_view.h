@@ -19,7 +19,6 @@ struct TopState {
     std::size_t sort = 0;  ///< index into sort_keys()
     std::size_t selected = 0;
     bool may_change = false;
-    bool help = false;
     std::string prompt;  ///< "rate: 10" while something is typed, else empty
 };
 
