@@ -9,18 +9,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir -p "$out"
-git -C "$source" ls-files -z | (cd "$source" && xargs -0 cp --parents -t "$work" --no-dereference)
-mv "$work/tools/packaging/debian" "$work/debian"
+mkdir "$work/packages"
+git -C "$source" ls-files -z | (cd "$source" && xargs -0 cp --parents -t "$work/packages" --no-dereference)
+mv "$work/packages/tools/packaging/debian" "$work/packages/debian"
 export DEB_BUILD_OPTIONS=nocheck
 if [ $# -gt 1 ]; then
     # A copy, set up for /usr: the developer's folder keeps its prefix. Nothing is compiled again.
-    cp -a "$(realpath "$2")" "$work/../$(basename "$work").build"
-    trap 'rm -rf "$work" "$work.build"' EXIT
-    meson setup --reconfigure -Dprefix=/usr "$work.build" "$source" >"$work/setup.log" || { cat "$work/setup.log" >&2; exit 1; }
-    rm "$work/setup.log"
-    export VOLLEY_BUILT=$work.build
+    export VOLLEY_BUILT=$work/build
+    cp -a "$(realpath "$2")" "$VOLLEY_BUILT"
+    meson setup --reconfigure -Dprefix=/usr "$VOLLEY_BUILT" "$source" >"$work/setup.log" || { cat "$work/setup.log" >&2; exit 1; }
 fi
-mkdir "$work/packages" && mv "$work"/* "$work/packages/" 2>/dev/null || true
 cd "$work/packages"
 dpkg-buildpackage -b -us -uc >"$work/build.log" 2>&1 </dev/null || { cat "$work/build.log" >&2; exit 1; }
 mv "$work"/*.deb "$out/"
