@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/log_buckets.h"
 #include "telemetry/arithmetic.h"
 #include "telemetry/render.h"
 
@@ -45,6 +46,33 @@ void append_label_value(std::string& out, std::string_view value) {
 
 using Label = std::pair<std::string_view, std::string_view>;
 
+// Bounds of latency buckets, nanoseconds and as `le` has them. A bucket counts what our finer ones, 3 % wide,
+// hold wholly below its bound.
+constexpr std::array<std::pair<std::uint64_t, std::string_view>, 13> latency_bounds{{{1'000, "1e-06"},
+                                                                                     {2'500, "2.5e-06"},
+                                                                                     {5'000, "5e-06"},
+                                                                                     {10'000, "1e-05"},
+                                                                                     {25'000, "2.5e-05"},
+                                                                                     {50'000, "5e-05"},
+                                                                                     {100'000, "0.0001"},
+                                                                                     {250'000, "0.00025"},
+                                                                                     {500'000, "0.0005"},
+                                                                                     {1'000'000, "0.001"},
+                                                                                     {2'500'000, "0.0025"},
+                                                                                     {5'000'000, "0.005"},
+                                                                                     {10'000'000, "0.01"}}};
+
+struct LatencyCounts {
+    std::vector<std::uint64_t> buckets;  ///< as in LatencyBuckets
+    std::uint64_t sum_ns = 0;
+
+    void add(const StreamRxTotals& rx) {
+        if (buckets.size() < rx.latency.size()) buckets.resize(rx.latency.size());
+        for (std::size_t i = 0; i < rx.latency.size(); ++i) buckets[i] += rx.latency[i];
+        sum_ns += rx.latency_sum_ns;
+    }
+};
+
 // One family: HELP and TYPE, then its samples, in one group as the format demands. Without samples nothing is
 // written.
 class Family {
@@ -55,17 +83,40 @@ class Family {
     template <class Number>
     void add(std::initializer_list<Label> labels, Number value) {
         begin(labels);
-        append_number(out_, value);
-        out_ += '\n';
+        append_line(value);
     }
     void add_seconds(std::uint64_t ns) {
         begin({});
         append_seconds(out_, ns);
         out_ += '\n';
     }
+    // A classic histogram of packets by latency: cumulative buckets, their sum and how many there are.
+    void add_latency(std::string_view stream, std::string_view port, const LatencyCounts& counts) {
+        std::uint64_t below = 0;
+        std::size_t i = 0;
+        for (const auto& [ns, seconds] : latency_bounds) {
+            for (; i < counts.buckets.size() && LatencyBuckets::upper(i) <= ns; ++i)
+                below += counts.buckets[i];
+            begin({{"stream", stream}, {"port", port}, {"le", seconds}}, "_bucket");
+            append_line(below);
+        }
+        for (; i < counts.buckets.size(); ++i) below += counts.buckets[i];
+        begin({{"stream", stream}, {"port", port}, {"le", "+Inf"}}, "_bucket");
+        append_line(below);
+        begin({{"stream", stream}, {"port", port}}, "_sum");
+        append_seconds(out_, counts.sum_ns);
+        out_ += '\n';
+        begin({{"stream", stream}, {"port", port}}, "_count");
+        append_line(below);
+    }
 
   private:
-    void begin(std::initializer_list<Label> labels) {
+    template <class Number>
+    void append_line(Number value) {
+        append_number(out_, value);
+        out_ += '\n';
+    }
+    void begin(std::initializer_list<Label> labels, std::string_view suffix = {}) {
         if (!begun_) {
             for (const auto& [word, text] : {Label{"HELP", help_}, Label{"TYPE", type_}}) {
                 ((((out_ += "# ") += word) += ' ') += prefix) += name_;
@@ -73,7 +124,7 @@ class Family {
             }
             begun_ = true;
         }
-        (out_ += prefix) += name_;
+        ((out_ += prefix) += name_) += suffix;
         char bracket = '{';
         for (const auto& [label, value] : labels) {
             ((out_ += bracket) += label) += "=\"";
@@ -239,6 +290,23 @@ void write_workers(std::string& out, const Totals& now) {
          [&](const Worker& w) { return of(w.mempool, &PoolTotals::size); });
 }
 
+// Of signed streams, where a port receives.
+void write_latency(std::string& out, std::span<const StreamTotals> full, std::span<const StreamTotals> rest) {
+    Family family(out, "stream_receive_latency_seconds", "histogram",
+                  "Packets by the time from just before tx_burst to just after rx_burst");
+    for (const StreamTotals& stream : full) {
+        if (!stream.rx) continue;
+        LatencyCounts counts;
+        counts.add(*stream.rx);
+        family.add_latency(stream.name, stream.port, counts);
+    }
+    LatencyCounts others;
+    for (const StreamTotals& stream : rest) {
+        if (stream.rx) others.add(*stream.rx);
+    }
+    if (!others.buckets.empty()) family.add_latency("_other", "", others);
+}
+
 // The first streams in full, the others as one: a scrape stays bounded however many there are. The order is
 // that of the stream table, so what stands for itself goes on to do so and sums never fall.
 void write_streams(std::string& out, const Totals& now, std::size_t in_full) {
@@ -281,6 +349,7 @@ void write_streams(std::string& out, const Totals& now, std::size_t in_full) {
              [](const Rx& rx) { return rx.verified; });
     received("stream_corrupted_packets_total", counter, "Of these, packets that differ",
              [](const Rx& rx) { return rx.corrupted; });
+    write_latency(out, std::span(now.streams).first(full), rest);
     each("stream_target_packets_per_second", gauge, "Rate that the configuration asks for; none for max",
          [](const StreamTotals& s) -> std::optional<double> {
              return s.target_pps ? value_of(*s.target_pps) : std::nullopt;

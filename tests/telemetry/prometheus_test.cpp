@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/log_buckets.h"
 #include "telemetry/example.h"
 #include "telemetry/render.h"
 
@@ -58,6 +59,7 @@ TEST(Prometheus, the_page_lists_each_family_with_its_type) {
     const std::string page{std::istreambuf_iterator<char>(file), {}};
     Totals totals = example::totals(10, 1000);
     totals.ports[0].rx.emplace();
+    totals.streams[0].rx.emplace();
     totals.reloads.last_unix_ns = 1;
     std::istringstream text(rendered(totals));
     std::string line;
@@ -76,6 +78,32 @@ TEST(Prometheus, label_values_are_escaped_and_integers_are_exact) {
     EXPECT_TRUE(
         has(rendered(totals),
             R"(volley_stream_transmit_packets_total{stream="a\"b\\c\nd",port="east"} 18446744073709551615)"));
+}
+
+TEST(Prometheus, latency_is_a_histogram_of_cumulative_buckets_of_those_streams_that_are_received) {
+    Totals totals = example::totals(10, 1000);
+    EXPECT_EQ(rendered(totals).find("latency"), std::string::npos);
+    StreamRxTotals rx;
+    rx.latency.resize(LatencyBuckets::size);
+    rx.latency[LatencyBuckets::index(1'100)] = 5;
+    rx.latency[LatencyBuckets::index(2'000'000)] = 3;
+    rx.latency[LatencyBuckets::index(3'000'000'000)] = 2;
+    rx.latency_sum_ns = 6'006'004'500;
+    totals.streams[0].rx = rx;
+    totals.streams.push_back(example::stream("hidden", 7));
+    totals.streams.back().rx = rx;
+    const std::string text = rendered(totals, 1);
+    const std::string metric = "volley_stream_receive_latency_seconds";
+    EXPECT_TRUE(has(text, "# TYPE " + metric + " histogram"));
+    for (const auto& [le, count] :
+         {std::pair{"1e-06", 0}, {"2.5e-06", 5}, {"0.001", 5}, {"0.0025", 8}, {"0.01", 8}, {"+Inf", 10}}) {
+        EXPECT_TRUE(has(text, metric + R"(_bucket{stream="flood",port="east",le=")" + le + "\"} " +
+                                  std::to_string(count)))
+            << le;
+    }
+    EXPECT_TRUE(has(text, metric + R"(_sum{stream="flood",port="east"} 6.006004500)"));
+    EXPECT_TRUE(has(text, metric + R"(_count{stream="flood",port="east"} 10)"));
+    EXPECT_TRUE(has(text, metric + R"(_count{stream="_other",port=""} 10)"));
 }
 
 TEST(Prometheus, streams_beyond_the_limit_are_one_sum) {
