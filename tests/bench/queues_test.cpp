@@ -3,12 +3,29 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "volley-bench/ring/runs.h"
 
 namespace volley::bench {
 namespace {
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VOLLEY_UNDER_TSAN 1
+#endif
+#endif
+#ifdef VOLLEY_UNDER_TSAN
+constexpr bool under_tsan = true;
+#else
+constexpr bool under_tsan = false;
+#endif
+
+template <typename Q>
+constexpr bool of_dpdk = false;
+template <RteSync sync>
+constexpr bool of_dpdk<RteRing<sync>> = true;
 
 template <typename Q>
 class EveryQueue : public testing::Test {};
@@ -22,6 +39,8 @@ using Queues = testing::Types<
 TYPED_TEST_SUITE(EveryQueue, Queues);
 
 TYPED_TEST(EveryQueue, brings_each_object_once_and_in_order_from_one_thread_to_another) {
+    if (under_tsan && std::is_same_v<TypeParam, RteRing<RteSync::rts>>)
+        GTEST_SKIP() << "RTS releases its tail as 64 bits and acquires 32 of them, which is no order to TSan";
     constexpr std::uint64_t total = 100'000;
     TypeParam queue(64);
     std::thread producer([&] {
@@ -61,22 +80,6 @@ TYPED_TEST(EveryQueue, takes_as_many_objects_as_its_size_and_says_full_and_empty
     EXPECT_EQ(queue.dequeue(objects, 64), 32U);
     EXPECT_EQ(queue.dequeue(objects, 64), 0U);
 }
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define VOLLEY_UNDER_TSAN 1
-#endif
-#endif
-#ifdef VOLLEY_UNDER_TSAN
-constexpr bool under_tsan = true;
-#else
-constexpr bool under_tsan = false;
-#endif
-
-template <typename Q>
-constexpr bool of_dpdk = false;
-template <RteSync sync>
-constexpr bool of_dpdk<RteRing<sync>> = true;
 
 template <typename Q>
 class EveryManyToManyQueue : public testing::Test {};
