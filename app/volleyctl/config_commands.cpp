@@ -22,7 +22,7 @@ int unreachable(const Unreachable& error) {
 
 int refused(const Reply& reply, bool json) {
     (json ? std::cout : std::cerr) << (json ? reply.body : error_text(reply));
-    return exit_code_of(reply.status);
+    return exit_code_of(reply);
 }
 
 }  // namespace

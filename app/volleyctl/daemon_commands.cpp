@@ -157,7 +157,7 @@ int DaemonCommands::tell(const Reply& reply) const {
     } else {
         std::cerr << error_text(reply);
     }
-    return exit_code_of(reply.status);
+    return exit_code_of(reply);
 }
 
 int DaemonCommands::show(const Reply& reply, std::string (*text)(const std::string& body)) const {

@@ -74,8 +74,8 @@ class DaemonCommands {
     unsigned count_ = 0;
 };
 
-/// sysexits.h for a status of HTTP.
-int exit_code_of(long status);
+/// sysexits.h for an answer.
+int exit_code_of(const Reply& reply);
 /// "code: message; hint", with a line a problem.
 std::string error_text(const Reply& reply);
 

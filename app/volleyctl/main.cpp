@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "config/print.h"
 #include "volleyctl/complete.h"
 #include "volleyctl/config_commands.h"
 #include "volleyctl/daemon_commands.h"
@@ -34,6 +35,12 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        const auto rest = app.remaining();
+        if (app.get_subcommands().empty() && !rest.empty() && error.get_exit_code() != 0) {
+            std::cerr << "volleyctl: " << volley::config::quote(rest.front())
+                      << " is no verb; volleyctl --help lists them\n";
+            return volley::ctl::exit_usage;
+        }
         return app.exit(error) == 0 ? 0 : volley::ctl::exit_usage;
     }
     if (daemon.parsed()) return daemon.run();

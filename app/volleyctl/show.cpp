@@ -179,8 +179,14 @@ std::string error_text(const Reply& reply) {
     return out;
 }
 
-int exit_code_of(long status) {
-    switch (status) {
+// Of the error that the daemon answers; empty where it names none.
+std::string error_code(const Reply& reply) {
+    const json body = json::parse(reply.body, nullptr, false);
+    return body.is_object() ? body.value(json::json_pointer("/error/code"), std::string()) : std::string();
+}
+
+int exit_code_of(const Reply& reply) {
+    switch (reply.status) {
         case 200:
             return 0;
         case 401:
@@ -189,6 +195,7 @@ int exit_code_of(long status) {
         case 404:
             return exit_no_input;
         case 409:
+            return error_code(reply) == "needs_restart" ? exit_bad_content : exit_try_again;
         case 412:
         case 503:
             return exit_try_again;

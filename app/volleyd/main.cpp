@@ -10,6 +10,7 @@
 #include "daemon/signals.h"
 #include "dpdk/error.h"
 #include "service/error.h"
+#include "telemetry/file_sink.h"
 #include "traffic/source_check.h"
 #include "volleyd/options.h"
 
@@ -48,6 +49,7 @@ int run(const volley::app::CommandLine& line) {
         std::printf("%s: ok\n", line.config.c_str());
         return 0;
     }
+    if (!line.report.empty()) volley::telemetry::check_whole_file(line.report);
     volley::daemon::Daemon daemon({line.config, line.sets, line.report, line.live, VOLLEY_VERSION}, model);
     return daemon.run();
 }

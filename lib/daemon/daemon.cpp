@@ -49,6 +49,7 @@ constexpr int exit_unmet = 1;
 constexpr int exit_slow = 2;
 constexpr int exit_internal = 70;
 constexpr int exit_unsent = 75;
+constexpr int exit_host = 78;
 // Between the plan's making and its first due tick: long enough for every lane to have adopted it.
 constexpr Duration lead{2'000'000};
 // And for each stream of it: a lane takes 200 ns to adopt one, the book of streams as much.
@@ -163,6 +164,7 @@ Daemon::Daemon(Options options, config::Model model)
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
         publish_configuration();
+        stats_->tick(stats_patience);  // whoever asks first finds an answer
         rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);
     } catch (...) {
         stop_stats();  // its lcore works with what goes now
@@ -520,9 +522,9 @@ void Daemon::finish_run() {
                       stats_patience.count());
         exit_code_ = exit_internal;
     } else {
-        if (!options_.report_file.empty()) write_report(line->line);
         tell_corrupted();
         if (exit_code_ == 0) exit_code_ = judge(line->snapshot);
+        if (!options_.report_file.empty()) write_report(line->line);
     }
     if (!exit_after_ && wait_for_receivers()) receivers_.listen(road_);
     if (road_.adopted()) plans_.adopted(road_);
@@ -573,11 +575,12 @@ int Daemon::judge(const telemetry::Snapshot& report) const {
     return code;
 }
 
-void Daemon::write_report(const std::string& line) const {
+void Daemon::write_report(const std::string& line) {
     try {
         telemetry::write_whole_file(options_.report_file, line);
     } catch (const std::exception& error) {
         spdlog::error("{}; the report is on stdout as the last line", error.what());
+        if (exit_code_ == 0) exit_code_ = exit_host;
     }
 }
 
@@ -589,8 +592,16 @@ config::Model Daemon::load_again() const {
     return config::load(options_.config_file, options_.sets);
 }
 
-void Daemon::reload() {
-    adopt_configuration([this] { return load_again(); });
+// Certificates and tokens are replaced in place by whoever looks after the machine, so they are read too.
+service::Outcome Daemon::reload() {
+    std::function<void()> use_secrets;
+    service::Outcome out = adopt_configuration([&] {
+        config::Model model = load_again();
+        use_secrets = steering_->read_secrets_again();
+        return model;
+    });
+    if (out.verdict == service::Outcome::Verdict::done) use_secrets();
+    return out;
 }
 
 // Reloads may come faster than a port sends what the plans before have emitted, which is no reason to refuse

@@ -40,6 +40,13 @@ struct Options {
 /// EAL on; they go in reverse. Throws dpdk::Error and config::Error while coming up, nothing later.
 class Daemon {
   public:
+    /// A member of a request's body and the object of the configuration that it goes into.
+    struct Edit {
+        std::string at;     ///< pointer to that object
+        std::string key;    ///< of the member, in both
+        std::string value;  ///< JSON
+    };
+
     Daemon(Options options, config::Model model);
     ~Daemon();
     Daemon(const Daemon&) = delete;
@@ -71,7 +78,7 @@ class Daemon {
     void begin_drain();
     void begin_settling();
     void finish_run();
-    void write_report(const std::string& line) const;
+    void write_report(const std::string& line);
 
     // Commands of the control interface; see run_control.cpp.
     void obey();
@@ -82,10 +89,10 @@ class Daemon {
     service::Outcome change_streams(const service::Command& command);
     service::Outcome adopt_configuration(const std::function<config::Model()>& read,
                                          const std::function<void(config::Model&)>& edit = {});
-    config::Model edited(const std::vector<std::string>& sets) const;
+    config::Model edited(const std::vector<Edit>& edits) const;
     void publish_configuration();
 
-    void reload();
+    service::Outcome reload();
     [[nodiscard]] config::Model load_again() const;
     std::optional<std::string> wait_for_idle_plan();
     bool replace_plan(config::Model fresh);

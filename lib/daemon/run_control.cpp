@@ -32,10 +32,14 @@ Outcome refused(Verdict verdict, std::string code, std::string message, std::str
     return out;
 }
 
+std::string summary(const config::Error& error) {
+    const std::size_t n = error.problems.size();
+    const std::string first = config::to_line(error.problems.front());
+    return n == 1 ? first : std::to_string(n) + " problems, first " + first;
+}
+
 Outcome invalid(const config::Error& error) {
-    Outcome out = refused(Verdict::invalid, "invalid_configuration",
-                          std::to_string(error.problems.size()) + " problems, first " +
-                              config::to_line(error.problems.front()));
+    Outcome out = refused(Verdict::invalid, "invalid_configuration", summary(error));
     out.problems = error.problems;
     return out;
 }
@@ -52,6 +56,15 @@ void keep_paused(const config::Model& running, config::Model& fresh) {
 bool same_pauses(const config::Model& a, const config::Model& b) {
     return std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(),
                       [](const config::Stream& x, const config::Stream& y) { return x.paused == y.paused; });
+}
+
+// /streams/7/rate/steps/0 is /rate/steps/0 of a body whose rate went to /streams/7.
+std::string into_body(const std::string& pointer, const std::vector<Daemon::Edit>& edits) {
+    for (const Daemon::Edit& edit : edits) {
+        const std::string place = edit.at + "/" + edit.key;
+        if (pointer == place || pointer.rfind(place + "/", 0) == 0) return pointer.substr(edit.at.size());
+    }
+    return pointer;
 }
 
 const std::string* value_of(const Command& command, std::string_view key) {
@@ -92,7 +105,7 @@ Outcome Daemon::execute(const Command& command) {
         case Command::Kind::clear:
             return clear();
         case Command::Kind::reload:
-            return adopt_configuration([this] { return load_again(); });
+            return reload();
         case Command::Kind::configure:
             return adopt_configuration([&] {
                 config::ParseOptions options;
@@ -115,11 +128,24 @@ Outcome Daemon::execute(const Command& command) {
     return {};
 }
 
-// The configuration in force with some values changed, judged in full. Throws config::Error.
-config::Model Daemon::edited(const std::vector<std::string>& sets) const {
+// The configuration in force with members of a request's body put in at places, judged in full. Throws
+// config::Error whose problems within those members point into the body.
+config::Model Daemon::edited(const std::vector<Edit>& edits) const {
     config::ParseOptions options;
-    options.sets = sets;
-    return config::parse(config::dump_config(model_, 0), request_name, options);
+    for (const Edit& edit : edits) options.sets.push_back(edit.at + "/" + edit.key + "=" + edit.value);
+    try {
+        return config::parse(config::dump_config(model_, 0), request_name, options);
+    } catch (config::Error& error) {
+        std::vector<config::Problem> out;
+        for (config::Problem& problem : error.problems) {
+            problem = {std::string(request_name), 0, 0, into_body(problem.pointer, edits), problem.text};
+            const auto same = [&](const config::Problem& p) {
+                return p.pointer == problem.pointer && p.text == problem.text;
+            };
+            if (std::none_of(out.begin(), out.end(), same)) out.push_back(problem);
+        }
+        throw config::Error(std::move(out));
+    }
 }
 
 Outcome Daemon::start(const Command& command) {
@@ -129,13 +155,12 @@ Outcome Daemon::start(const Command& command) {
     }
     const config::Model before = model_;
     try {
-        std::vector<std::string> sets;
-        for (const std::string_view key : {"duration", "multiplier"}) {
-            if (const std::string* value = value_of(command, key))
-                sets.push_back("/run/" + std::string(key) + "=" + *value);
+        std::vector<Edit> edits;
+        for (const char* key : {"duration", "multiplier"}) {
+            if (const std::string* value = value_of(command, key)) edits.push_back({"/run", key, *value});
         }
-        if (!sets.empty()) {
-            config::Model fresh = edited(sets);
+        if (!edits.empty()) {
+            config::Model fresh = edited(edits);
             keep_paused(model_, fresh);
             configured_run_ = model_.run;
             model_ = std::move(fresh);
@@ -167,21 +192,20 @@ Outcome Daemon::clear() {
 
 Outcome Daemon::change_streams(const Command& command) {
     Outcome out;
-    std::vector<std::string> sets;
+    std::vector<Edit> edits;
     for (std::size_t i = 0; i < model_.streams.size(); ++i) {
         const std::string& name = model_.streams[i].name;
         if (::fnmatch(command.pattern.c_str(), name.c_str(), 0) != 0) continue;
         out.names.push_back(name);
         for (const auto& [key, value] : command.values) {
             if (key == "paused") continue;
-            std::string set = "/streams/" + std::to_string(i) + "/";
-            sets.push_back(set.append(key).append("=").append(value));
+            edits.push_back({"/streams/" + std::to_string(i), key, value});
         }
     }
     if (out.names.empty()) {
         return refused(Verdict::not_found, "no_such_stream",
                        "no stream is named " + config::quote(command.pattern),
-                       "GET /api/v1/streams lists them");
+                       "volleyctl streams, or GET /api/v1/streams, lists them");
     }
     const std::string* paused = value_of(command, "paused");
     if (paused != nullptr && *paused != "true" && *paused != "false") {
@@ -190,7 +214,7 @@ Outcome Daemon::change_streams(const Command& command) {
         return wrong;
     }
     Outcome done =
-        adopt_configuration([&] { return sets.empty() ? model_ : edited(sets); },
+        adopt_configuration([&] { return edits.empty() ? model_ : edited(edits); },
                             [&](config::Model& fresh) {
                                 if (paused == nullptr) return;
                                 for (config::Stream& stream : fresh.streams) {
@@ -256,9 +280,7 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
         }
     } catch (const config::Error& error) {
         for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
-        refuse_reload(Verdict::invalid, "invalid_configuration",
-                      std::to_string(error.problems.size()) +
-                          " problems; first: " + config::to_line(error.problems.front()));
+        refuse_reload(Verdict::invalid, "invalid_configuration", summary(error));
         out = invalid(error);
     } catch (const std::exception& error) {
         out = refuse_reload(Verdict::invalid, "unreadable", error.what());

@@ -21,6 +21,7 @@ service::Api::Options api_options(const config::Model& model, const std::string&
 
 Steering::Steering(const config::Model& model, const std::string& version,
                    const telemetry::StatsLoop& stats) {
+    if (model.service.http) tokens_file_ = model.service.tokens;
     service::Api::Sources sources;
     sources.latest = [&stats] { return stats.latest(); };
     sources.latest_report = [&stats] { return stats.latest_report(); };
@@ -38,6 +39,16 @@ void Steering::publish(std::string configuration) {
     configuration_.store(service::make_configuration(std::move(configuration)));
 }
 
+std::function<void()> Steering::read_secrets_again() {
+    if (server_ == nullptr) return [] {};
+    std::optional<service::Tokens> tokens;
+    if (tokens_file_) tokens = service::Tokens::load(*tokens_file_);
+    return [this, renew_tls = server_->read_tls_again(), tokens] {
+        renew_tls();
+        if (tokens) server_->post([this, tokens] { api_->use(*tokens); });
+    };
+}
+
 void Steering::serve(const config::Model& model) {
     const config::Service& wanted = model.service;
     service::Server::Options options;
@@ -50,13 +61,21 @@ void Steering::serve(const config::Model& model) {
     if (wanted.unix_socket && *wanted.unix_socket != "auto") {
         options.unix_path = *wanted.unix_socket;
     } else if (wanted.unix_socket) {
+        const auto no_socket =
+            [&](const std::exception& error) {  // nobody asked for it: its lack ends nothing
+                spdlog::warn("no control socket: {}; set service.unix to a path of your own, or to null",
+                             error.what());
+                options.unix_path.clear();
+            };
         try {
             options.unix_path = telemetry::auto_socket_path(model.name, "control");
             telemetry::UnixListener probe(options.unix_path);
-        } catch (const std::exception& error) {  // nobody asked for it, so its lack ends nothing
-            spdlog::warn("no control socket: {}; set service.unix to a path of your own, or to null",
-                         error.what());
-            options.unix_path.clear();
+        } catch (const std::system_error& error) {
+            // Who steers NAME must not reach another one than he thinks.
+            if (error.code() == std::errc::address_in_use) throw;
+            no_socket(error);
+        } catch (const std::exception& error) {
+            no_socket(error);
         }
     }
     if (options.unix_path.empty() && options.tcp_address.empty()) return;

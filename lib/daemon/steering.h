@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,11 +26,15 @@ class Steering {
 
     [[nodiscard]] std::optional<service::Mailbox::Letter> take() { return mailbox_.take(); }
     void publish(std::string configuration);
+    /// Reads tokens and TLS files as they are now. Throws what the first reading would; what it returns takes
+    /// them into use.
+    [[nodiscard]] std::function<void()> read_secrets_again();
     [[nodiscard]] std::string etag() const { return configuration_.load()->etag; }
 
   private:
     void serve(const config::Model& model);
 
+    std::optional<std::string> tokens_file_;
     service::Mailbox mailbox_;
     service::CurrentConfiguration configuration_;
     std::unique_ptr<service::Api> api_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "service/configuration.h"
 #include "service/http.h"
@@ -36,6 +37,8 @@ class Api : public Handler {
 
     [[nodiscard]] Admission admit(const Request& head) override;
     void handle(const Request& request, const Reply& reply) override;
+    /// From now on these tokens count and no others.
+    void use(Tokens tokens) { options_.tokens = std::move(tokens); }
 
     struct Route;
 

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "config/reader.h"
 #include "service/api.h"
 #include "telemetry/json_writer.h"
 
 namespace volley::service {
 namespace {
 
-using nlohmann::json;
 using Verdict = Outcome::Verdict;
 
 unsigned status_of(Verdict verdict) {
@@ -38,16 +38,32 @@ void write_problems(telemetry::JsonWriter& writer, const std::vector<config::Pro
     writer.end_array();
 }
 
+// The object that a small body is; nothing after having answered.
+std::optional<config::Node> read_body(const Request& request, const Handler::Reply& reply) {
+    config::Problems problems;
+    auto body = config::read_json(request.body, "request", false, problems);
+    if (!body || body->object() == nullptr) {
+        reply(error_response(400, "bad_body", "the body is no JSON object"));
+        return std::nullopt;
+    }
+    try {
+        problems.throw_if_any();
+    } catch (const config::Error& error) {
+        const config::Problem& first = error.problems.front();
+        reply(error_response(400, "bad_body", first.text, "send each key once", first.pointer));
+        return std::nullopt;
+    }
+    return body;
+}
+
 // The members of a small object; false after having answered.
 bool read_values(const Request& request, std::initializer_list<std::string_view> known, Command& out,
                  const Handler::Reply& reply) {
     if (request.body.empty()) return true;
-    const json body = json::parse(request.body, nullptr, false);
-    if (!body.is_object()) {
-        reply(error_response(400, "bad_body", "the body is no JSON object"));
-        return false;
-    }
-    for (const auto& [key, value] : body.items()) {
+    const auto body = read_body(request, reply);
+    if (!body) return false;
+    for (const config::Member& member : *body->object()) {
+        const std::string& key = member.key;
         if (std::find(known.begin(), known.end(), key) == known.end()) {
             std::string names;
             for (const std::string_view name : known)
@@ -56,7 +72,7 @@ bool read_values(const Request& request, std::initializer_list<std::string_view>
                                  names.empty() ? "the body is empty" : "known are " + names, "/" + key));
             return false;
         }
-        out.values.emplace_back(key, value.dump(-1, ' ', false, json::error_handler_t::replace));
+        out.values.emplace_back(key, config::write_json(member.value, 0));
     }
     return true;
 }
@@ -139,14 +155,17 @@ void Api::change_streams(const Request& request, const Target& target, const Rep
 }
 
 void Api::log_level(const Request& request, const Target& /*target*/, const Reply& reply) {
-    const json body = json::parse(request.body, nullptr, false);
-    const auto level = body.is_object() ? body.find("level") : body.end();
-    if (!body.is_object() || level == body.end() || !level->is_string()) {
+    const auto body = read_body(request, reply);
+    if (!body) return;
+    const config::Node::Object& members = *body->object();
+    const std::string* const level =
+        members.size() == 1 && members[0].key == "level" ? members[0].value.text() : nullptr;
+    if (level == nullptr) {
         reply(error_response(400, "bad_body", "an object with \"level\" is needed",
                              "levels are trace, debug, info, warning, error, critical and off", "/level"));
         return;
     }
-    command({Command::Kind::log_level, {}, {}, level->get<std::string>(), {}, {}}, request, reply);
+    command({Command::Kind::log_level, {}, {}, *level, {}, {}}, request, reply);
 }
 
 }  // namespace volley::service

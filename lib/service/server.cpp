@@ -573,6 +573,19 @@ Server::Server(Options options, Handler& handler)
 
 Server::~Server() = default;
 
+std::function<void()> Server::read_tls_again() const {
+    Implementation* const self = implementation_.get();
+    if (!self->options.tls) return [] {};
+    // std::function wants what it holds to be copied.
+    auto fresh = std::make_shared<asio::ssl::context>(tls_context(*self->options.tls));
+    // A session under way keeps the old context alive by its own reference to it.
+    return [this, self, fresh] { post([self, fresh] { self->tls = std::move(*fresh); }); };
+}
+
+void Server::post(std::function<void()> job) const {
+    asio::post(implementation_->context, std::move(job));
+}
+
 std::uint16_t Server::tcp_port() const noexcept {
     return implementation_->tcp_listener.port;
 }

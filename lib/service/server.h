@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,12 @@ class Server {
 
     /// The port in use, for options.tcp_port 0; 0 without TCP.
     [[nodiscard]] std::uint16_t tcp_port() const noexcept;
+
+    /// Reads the TLS files as they are now. Throws SetupError; what it returns exchanges them for connections
+    /// to come and must be called while the server lives.
+    [[nodiscard]] std::function<void()> read_tls_again() const;
+    /// Runs `job` on the thread that serves, before what comes later.
+    void post(std::function<void()> job) const;
 
   private:
     struct Implementation;

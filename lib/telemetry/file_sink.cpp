@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "telemetry/quiet_write.h"
@@ -105,6 +106,20 @@ bool FileSink::append(const std::string& line) noexcept {
 void FileSink::offer(const std::shared_ptr<const Published>& published) noexcept {
     follow_rotation();
     if (!fd_ || !append(published->line)) ++dropped_;
+}
+
+void check_whole_file(const std::string& path) {
+    struct stat status {};
+    const bool there = ::stat(path.c_str(), &status) == 0;
+    if (there && S_ISDIR(status.st_mode)) throw failure(EISDIR, "report file " + path + " cannot be written");
+    const bool replaceable = !there || S_ISREG(status.st_mode);
+    const auto folder = std::filesystem::path(path).parent_path();
+    const std::string place = !replaceable ? path : folder.empty() ? "." : folder.string();
+    if (::access(place.c_str(), replaceable ? W_OK | X_OK : W_OK) != 0) {
+        throw failure(errno,
+                      "report file " + path + " cannot be written" +
+                          (replaceable ? "; make its folder " + place + " or choose another one" : ""));
+    }
 }
 
 void write_whole_file(const std::string& path, const std::string& text) {

@@ -34,6 +34,8 @@ class FileSink : public Sink {
     std::uint64_t dropped_ = 0;
 };
 
+/// Throws std::system_error where write_whole_file(path) could not write as things are.
+void check_whole_file(const std::string& path);
 /// Replaces `path` by the text, or throws std::system_error and leaves what was there: for --report FILE.
 void write_whole_file(const std::string& path, const std::string& text);
 

@@ -252,6 +252,18 @@ void write_queues(std::string& out, const Totals& now) {
     each("queue_tail_writes_total", "Writes of the tail register", &QueueTotals::tail_writes);
     each("queue_backpressure_packets_total", "Packets offered, not accepted, and offered again",
          &QueueTotals::backpressure_packets);
+    const auto limit = [&](std::string_view name, std::string_view help, auto bps) {
+        Family family(out, name, gauge, help);
+        for (std::size_t i = 0; i < now.queues.size(); ++i) {
+            const auto& limiter = now.queues[i].limiter;
+            if (limiter)
+                family.add({{"port", now.queues[i].port}, {"queue", numbers[i]}}, (*limiter).*bps / 8);
+        }
+    };
+    limit("queue_limiter_asked_bytes_per_second", "Rate, with FCS, that hardware pacing is asked for",
+          &LimiterTotals::asked_bps);
+    limit("queue_limiter_set_bytes_per_second", "Rate, with FCS, that the NIC's limiter is set to",
+          &LimiterTotals::set_bps);
 }
 
 void write_workers(std::string& out, const Totals& now) {
@@ -356,6 +368,10 @@ void write_streams(std::string& out, const Totals& now, std::size_t in_full) {
          });
     each("stream_due_packets", gauge, "Packets of the run that the configured rate has made due",
          [](const StreamTotals& s) { return s.due_packets; });
+    each("stream_slips_total", counter, "Times that a worker gave up what it was late",
+         [](const StreamTotals& s) { return some(s.slips); });
+    each("stream_slipped_packets_total", counter, "Packets that these were worth at the stream's rate",
+         [](const StreamTotals& s) { return some(s.slipped_packets); });
     each("stream_running", gauge, "1 while the stream sends",
          [](const StreamTotals& s) { return some(std::uint64_t{s.state == "running" ? 1U : 0U}); });
 }

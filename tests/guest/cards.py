@@ -16,6 +16,7 @@ def region(name, mask, tails, heads):
 
 # The igb driver takes the legacy alias of the first four queues, stride 0x100.
 IGB = region("igb-mmio", 0x1ffff, {0x3818 + 0x100 * q: q for q in range(4)}, {0x3810 + 0x100 * q: q for q in range(4)})
+E1000 = region("e1000-mmio", 0x1ffff, {0x3818: 0}, {0x3810: 0})
 VMXNET3 = region("vmxnet3-b0", 0xfff, {0x600: 0}, {})  # TXPROD of queue 0
 
 BURSTS = {1: 64, 2: 65, 4: 128, 8: 256, 32: 594, 64: 1024, 128: 1518}  # burst -> frame size, with FCS
@@ -151,6 +152,12 @@ def igb():
                  {**bursts, "queues": queues_configuration(4)},
                  {"each_burst_is_one_tail_write_and_each_packet_arrives_once": burst_case,
                   "four_queues_share_the_packets_exactly": queues_case(4, len(BURSTS))})
+
+
+def e1000():
+    bursts = burst_configurations()
+    return Scene("E1000", machine.Card("e1000", E1000), "".join(f"run {name}\n" for name in bursts), bursts,
+                 {"each_burst_is_one_tail_write_and_each_packet_arrives_once": burst_case})
 
 
 def vmxnet3_case(evidence, problems):
@@ -308,4 +315,4 @@ def link():
 
 
 def scenes():
-    return [e1000e(), link(), vmxnet3(), virtio(), vfio(), igb()]
+    return [e1000e(), link(), e1000(), vmxnet3(), virtio(), vfio(), igb()]

@@ -7,7 +7,7 @@ cards.py (exact counts, tail writes, life cycle) and pacing.py (gaps in virtual 
 import argparse, contextlib, fnmatch, os, pathlib, sys, time, traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import cards, image, judge, machine, pacing, scene  # noqa: E402
+import cards, image, judge, machine, pacing, receiving, scene  # noqa: E402
 
 
 def matches(name, pattern):
@@ -17,8 +17,8 @@ def matches(name, pattern):
     return hit(positive or "*") and not (negative and hit(negative))
 
 
-def play(one, folder, parts):
-    """Boots the scene's guest and gathers the evidence."""
+def play(one, folder, parts, programs):
+    """Boots the scene's guest and gathers the evidence. programs: folder of volleyd and volleyctl."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
@@ -29,7 +29,7 @@ def play(one, folder, parts):
         raise RuntimeError(f"the guest did not come to its end in {left.seconds:.0f} s\n{said}")
     frames = judge.read_frames(left.pcap) if left.pcap.exists() else {}
     tails = machine.tail_writes(left) if left.trace.exists() and one.card.doorbell else []
-    return scene.Evidence(left, frames, tails, meanwhile)
+    return scene.Evidence(left, frames, tails, meanwhile, programs, one.files())
 
 
 def skip_reason(one):
@@ -60,10 +60,10 @@ class Tally:
         self.skipped += 1
 
 
-def judge_scene(one, names, folder, parts, tally):
+def judge_scene(one, names, folder, parts, programs, tally):
     began = time.monotonic()
     try:
-        evidence = play(one, folder, parts)
+        evidence = play(one, folder, parts, programs)
     except Exception:
         for name in names:
             print(f"[ RUN      ] {name}")
@@ -93,7 +93,7 @@ def main():
     options = parser.parse_args()
     os.nice(5)
     chosen = []
-    for one in [*cards.scenes(), *pacing.scenes()]:
+    for one in [*cards.scenes(), *receiving.scenes(), *pacing.scenes()]:
         names = [f"{one.name}.{case}" for case in one.cases if matches(f"{one.name}.{case}", options.filter)]
         if names and (one.short or not options.short):
             chosen.append((one, names))
@@ -109,7 +109,7 @@ def main():
                 print(f"[ RUN      ] {name}")
                 tally.skip(name, reason)
             continue
-        judge_scene(one, names, options.cache / "guests" / one.name, parts, tally)
+        judge_scene(one, names, options.cache / "guests" / one.name, parts, options.volleyd.parent, tally)
     for name in tally.failed:
         print(f"failed: {name}")
     print(f"{tally.passed} passed, {len(tally.failed)} failed")

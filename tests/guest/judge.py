@@ -123,3 +123,14 @@ def paced(problems, what, times, gap, mean_ppm=100):
     problems.within(f"{what}: mean gap {mean:.4f}, ppm off", abs(mean / gap - 1) * 1e6, 0, mean_ppm)
     problems.true(f"{what}: a burst at the start: {gaps[:20]}", min(gaps[:20]) >= gap - 6)
 
+
+
+def rendered(problems, what, evidence, name, times):
+    """Each frame left as long after the first as volleyctl render has it: 99 of 100 to 2 microseconds."""
+    folder = evidence.left.pcap.parent
+    (folder / f"{name}.json").write_text(evidence.files[f"{name}.json"])
+    image.run(str(evidence.programs / "volleyctl"), "render", str(folder / f"{name}.json"), "-n", str(len(times)), "-o", str(folder / "rendered.pcap"))
+    seconds = image.run("tshark", "-n", "-r", str(folder / "rendered.pcap"), "-T", "fields", "-e", "frame.time_relative").decode().split()
+    problems.equal(f"{what}: frames rendered", len(seconds), len(times))
+    off = sorted(abs(time - times[0] - 1e6 * float(second)) for time, second in zip(times, seconds))
+    problems.within(f"{what}: 99th percentile of the distance from the rendered time, microseconds", off[len(off) * 99 // 100], 0, 2)

@@ -1,10 +1,10 @@
 """Pacing in virtual time: the guest's clock and the pcap's stamps count instructions (-icount), 1 ns each, so gaps tell what
 volleyd does and not how busy the host is. A frame's stamp is the time of its tail write."""
 import cards, machine
-from judge import finished, paced, sound, submissions
+from judge import finished, paced, rendered, sound, submissions
 from scene import Scene, configuration, stream
 
-SINGLE, BULK, CHANGED, TEN = 50, 51, 52, 60
+SINGLE, BULK, CHANGED, POISSON, TEN = 50, 51, 52, 53, 60
 
 
 def single_case(evidence, problems):
@@ -29,6 +29,22 @@ def ten_case(evidence, problems):
         paced(problems, f"stream {number} of ten", submissions(evidence.frames[number], 1), 100)
     together = sorted(time for number in range(TEN, TEN + 10) for time in submissions(evidence.frames[number], 1))
     paced(problems, "ten streams together, staggered", together, 10)
+
+
+def poisson_case(evidence, problems):
+    """Gaps as volleyctl render has them, and distributed as those of a Poisson process are."""
+    if not finished(problems, "Poisson", evidence.left.runs.get("poisson")):
+        return
+    frames = evidence.frames[POISSON]
+    sound(problems, "Poisson", frames, 3000, 60)
+    rendered(problems, "Poisson", evidence, "poisson", submissions(frames, 1))
+    times = submissions(frames, 1)
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    mean = sum(gaps) / len(gaps)
+    problems.within("Poisson: mean gap", mean, 93, 107)  # 4 sigma of 3000 exponential gaps
+    problems.within("Poisson: share of gaps above the mean", sum(gap > mean for gap in gaps) / len(gaps), 0.33, 0.41)
+    spread = (sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) ** 0.5 / mean
+    problems.within("Poisson: standard deviation by mean", spread, 0.9, 1.1)
 
 
 def change_of_rate(times, before, after):
@@ -80,15 +96,17 @@ def paced_configuration(streams):
 
 
 def scenes():
-    script = REAL_TIME + "run single\nrun bulk\nrun ten\n" + CHANGE
+    script = REAL_TIME + "run single\nrun bulk\nrun ten\nrun poisson\n" + CHANGE
     configurations = {
         "single": paced_configuration([stream(SINGLE, 5000, 1, "100kpps")]),
         "bulk": paced_configuration([stream(BULK, 32 * 300, 32, "32kpps")]),
         "ten": paced_configuration([stream(number, 500, 1, "10kpps") for number in range(TEN, TEN + 10)]),
+        "poisson": paced_configuration([stream(POISSON, 3000, 1, "10kpps", departure="poisson")]),
         "changed": paced_configuration([stream(CHANGED, burst=1, rate="10kpps")]),
         "faster": paced_configuration([stream(CHANGED, burst=1, rate="20kpps")])}
     return [Scene("VirtualTime", machine.Card("e1000e", cards.E1000E), script, configurations,
                   {"single_packets_every_10_us": single_case,
                    "bursts_of_32_every_1_ms": bulk_case,
                    "ten_streams_of_one_rate_take_turns": ten_case,
+                   "a_poisson_stream_leaves_at_the_times_that_are_rendered": poisson_case,
                    "a_rate_changes_by_reload_without_a_burst": changed_case}, short=True, virtual_time=True)]

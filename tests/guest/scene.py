@@ -1,5 +1,5 @@
 """Configurations for guests, and a scene: one boot with the cases that it serves."""
-import dataclasses, json
+import dataclasses, json, pathlib
 from typing import Callable
 
 import machine
@@ -55,3 +55,5 @@ class Evidence:
     frames: dict          # of each stream
     tails: list           # tail writes, one list a volleyd
     meanwhile: object     # what `around` gave
+    programs: pathlib.Path  # folder of volleyd and volleyctl
+    files: dict           # configurations as the guest had them, NAME.json -> text

@@ -102,7 +102,7 @@ class Ctl(unittest.TestCase):
             shown["telemetry"]["interval"] = "5s"
             path.write_text(json.dumps(shown))
             got = self.ctl("config", "push", str(path))
-            self.assertEqual(got.returncode, 75)
+            self.assertEqual(got.returncode, 65)
             self.assertIn("/telemetry/interval", got.stderr)
             shown["streams"][0]["rate"] = "fast"
             path.write_text(json.dumps(shown))
@@ -112,7 +112,9 @@ class Ctl(unittest.TestCase):
 
     def test_exit_codes_tell_what_is_wrong(self):
         self.assertEqual(self.ctl().returncode, 64)
-        self.assertEqual(self.ctl("nonsense").returncode, 64)
+        got = self.ctl("nonsense")
+        self.assertEqual(got.returncode, 64)
+        self.assertIn('"nonsense" is no verb', got.stderr)
         self.assertEqual(self.ctl("rate", "alpha", "fast").returncode, 65)
         self.assertEqual(self.ctl("rate", "nobody", "1pps").returncode, 66)
         self.assertEqual(self.ctl("run", "--duration", "soon").returncode, 65)

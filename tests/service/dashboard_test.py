@@ -88,6 +88,52 @@ class Cells(html.parser.HTMLParser):
             self.row = None
 
 
+def start(folder, url, lines_file):
+    """volleyd on that configuration, once it answers."""
+    with open(lines_file, "w") as out, open(folder / "log", "w") as log:
+        daemon = subprocess.Popen([VOLLEYD, "--config", str(folder / "volley.json"), "--duration", "180s"], stdout=out, stderr=log)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(url + "telemetry", timeout=5):
+                return daemon
+        except OSError:
+            assert daemon.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < deadline, "the service does not answer"
+            time.sleep(0.05)
+
+
+def end(daemon):
+    daemon.terminate()
+    daemon.wait(timeout=60)
+
+
+def eventually(browser, condition, what):
+    """A page's script that comes true."""
+    deadline = time.monotonic() + 60
+    while not browser.script("return " + condition):
+        assert time.monotonic() < deadline, what + browser.script("return document.documentElement.outerHTML")
+        time.sleep(0.1)
+
+
+def check_restart(browser, folder, url, config):
+    """The page says that volleyd is gone, finds the next one by itself and shows what that one does: 20,000 streams, by pages."""
+    eventually(browser, "document.getElementById('connection').textContent.includes('No connection')", "the loss of the connection")
+    config["streams"] = [stream(f"many-{i:05}", "10pps") for i in range(20000)]
+    (folder / "volley.json").write_text(json.dumps(config))
+    daemon = start(folder, url, folder / "more-lines")
+    try:
+        eventually(browser, "document.getElementById('connection').hidden", "the connection")
+        eventually(browser, "document.getElementById('page').textContent.endsWith('of 20000')", "the new streams")
+        eventually(browser, "document.querySelectorAll('#streams tbody tr').length === 50", "a page of fifty streams")
+        browser.script("const f = document.getElementById('filter'); f.value = 'many-1999*'; f.dispatchEvent(new Event('input'))")
+        eventually(browser, "document.querySelectorAll('#streams tbody tr').length === 10", "the filtered streams")
+        sequence = browser.script("return Number(document.body.dataset.sequence)")
+        eventually(browser, f"document.body.dataset.sequence > {sequence + 3}", "lines that go on")
+    finally:
+        end(daemon)
+
+
 def main(folder):
     port = free_port()
     config = {"version": 1, "name": "dashboard",
@@ -98,20 +144,10 @@ def main(folder):
               "service": {"unix": str(folder / "control.sock"), "http": f"127.0.0.1:{port}"}}
     (folder / "volley.json").write_text(json.dumps(config))
     lines_file = folder / "lines"
-    with open(lines_file, "w") as out:
-        daemon = subprocess.Popen([VOLLEYD, "--config", str(folder / "volley.json"), "--duration", "120s"], stdout=out,
-                                  stderr=subprocess.PIPE, text=True)
+    url = f"http://127.0.0.1:{port}/"
+    daemon = start(folder, url, lines_file)
     try:
-        url = f"http://127.0.0.1:{port}/"
         deadline = time.monotonic() + 60
-        while True:
-            try:
-                with urllib.request.urlopen(url + "telemetry", timeout=5):
-                    break
-            except OSError:
-                assert daemon.poll() is None, daemon.stderr.read()
-                assert time.monotonic() < deadline, "the service does not answer"
-                time.sleep(0.05)
         with urllib.request.urlopen(url, timeout=5) as answer:
             assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
         with Browser(folder) as browser:
@@ -121,6 +157,7 @@ def main(folder):
                 assert time.monotonic() < deadline, browser.script("return document.documentElement.outerHTML")
                 time.sleep(0.1)
             page = browser.script("return document.documentElement.outerHTML")
+            lines = [json.loads(line) for line in lines_file.read_text().splitlines(keepends=True) if line.endswith("\n")]
             assert "No connection" not in browser.script("return document.getElementById('connection').textContent")
             assert browser.script("return getComputedStyle(document.getElementById('steer')).display") == "none", \
                 "who may only read sees no buttons"
@@ -128,8 +165,9 @@ def main(folder):
                 while browser.script("return Number(document.body.dataset.sequence)") < 40:
                     time.sleep(0.5)
                 pathlib.Path(SCREENSHOT).write_bytes(base64.b64decode(browser.ask("screenshot")))
+            end(daemon)
+            check_restart(browser, folder, url, config)
         cells = Cells(page)
-        lines = [json.loads(line) for line in lines_file.read_text().splitlines(keepends=True) if line.endswith("\n")]
         shown = next(line for line in lines if line["sequence"] == int(cells.sequence))
         for port_line in shown["ports"]:
             row = cells.tables["ports"][port_line["name"]]
@@ -143,8 +181,7 @@ def main(folder):
         if "uplot" in page:
             assert page.count("<canvas") == 6, "six plots"
     finally:
-        daemon.terminate()
-        daemon.wait(timeout=30)
+        end(daemon)
 
 
 if CHROMIUM is None or shutil.which("chromedriver") is None:

@@ -120,9 +120,7 @@ class Tls(unittest.TestCase):
         cls.keys = tempfile.TemporaryDirectory(prefix="volley-tls-")
         folder = pathlib.Path(cls.keys.name)
         cls.certificate, cls.key = str(folder / "c.pem"), str(folder / "k.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.key, "-out",
-                        cls.certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-                       check=True, capture_output=True)
+        cls.make_certificate()
         cls.tokens = folder / "tokens"
         cls.tokens.write_text(f"read-only {READER}\nadmin {ADMIN}\n")
         cls.tokens.chmod(0o600)
@@ -137,6 +135,12 @@ class Tls(unittest.TestCase):
     def tearDownClass(cls):
         cls.daemon.end()
         cls.keys.cleanup()
+
+    @classmethod
+    def make_certificate(cls):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.key, "-out",
+                        cls.certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+                       check=True, capture_output=True)
 
     def ask(self, method, path, token=None, **headers):
         connection = http.client.HTTPSConnection("localhost", self.port, timeout=PATIENCE, context=self.context)
@@ -183,6 +187,26 @@ class Tls(unittest.TestCase):
         self.assertEqual(json.loads(ctl("reader", "status", "--json").stdout)["name"], "test")
         self.assertEqual(ctl("reader", "clear").returncode, 77)
         self.assertEqual(ctl("admin", "clear").returncode, 0)
+
+    def test_a_reload_takes_up_new_certificates_and_tokens_and_bad_ones_leave_the_old(self):
+        key = pathlib.Path(self.key).read_text()
+        pathlib.Path(self.key).write_text("no key\n")
+        got = self.daemon.post("/api/v1/reload")
+        self.assertEqual(got.status, 422, got.text)
+        self.assertIn(self.key, got.text)
+        self.assertEqual(self.ask("GET", "/healthz").status, 200)
+        pathlib.Path(self.key).write_text(key)
+        self.make_certificate()
+        self.tokens.write_text(f"admin {ADMIN}-of-today\n")
+        self.assertEqual(self.daemon.post("/api/v1/reload").status, 200)
+        with self.assertRaises(ssl.SSLError):
+            self.ask("GET", "/healthz")
+        type(self).context = ssl.create_default_context(cafile=self.certificate)
+        self.assertEqual(self.ask("GET", "/metrics", ADMIN).status, 401)
+        self.assertEqual(self.ask("POST", "/api/v1/clear", ADMIN + "-of-today").status, 200)
+        self.tokens.write_text(f"read-only {READER}\nadmin {ADMIN}\n")
+        self.daemon.process.send_signal(signal.SIGHUP)
+        self.daemon.wait(lambda: self.ask("GET", "/metrics", READER).status == 200, "tokens by SIGHUP")
 
     def test_tokens_that_everybody_may_read_are_refused_at_the_start(self):
         self.tokens.chmod(0o644)

@@ -134,7 +134,7 @@ class Steering(unittest.TestCase):
     def test_settings_of_a_run_are_judged_and_named(self):
         got = self.daemon.post("/api/v1/start", {"duration": 5, "multiplier": "fast"})
         self.assertEqual(got.status, 422)
-        self.assertEqual([p["pointer"] for p in got.json["error"]["problems"]], ["/run/duration", "/run/multiplier"])
+        self.assertEqual([p["pointer"] for p in got.json["error"]["problems"]], ["/duration", "/multiplier"])
         self.assertEqual(self.daemon.state()["state"], "idle")
         got = self.daemon.post("/api/v1/start", {"durration": "1s"})
         self.assertEqual((got.status, got.json["error"]["pointer"]), (422, "/durration"))
@@ -197,7 +197,12 @@ class Steering(unittest.TestCase):
         targets = {s["name"]: s["target_pps"] for s in self.daemon.get("/api/v1/streams").json["streams"]}
         self.assertEqual(targets, {"alpha": 1000, "beta": 4000, "gamma": 5000})
         got = self.daemon.request("PATCH", "/api/v1/streams/beta", {"rate": "fast"})
-        self.assertEqual((got.status, got.json["error"]["pointer"]), (422, "/streams/1/rate"))
+        self.assertEqual((got.status, got.json["error"]["pointer"]), (422, "/rate"))
+        self.assertRegex(got.json["error"]["message"], "^request: /rate: ")
+        got = self.daemon.request("PATCH", "/api/v1/streams/*", {"rate": "fast"})
+        self.assertEqual([p["pointer"] for p in got.json["error"]["problems"]], ["/rate"], got.text)
+        got = self.daemon.request("PATCH", "/api/v1/streams/beta", '{"rate": "1pps", "rate": "2pps"}')
+        self.assertEqual((got.status, got.json["error"]["pointer"]), (400, "/rate"), got.text)
         self.assertEqual(self.daemon.request("PATCH", "/api/v1/streams/nope", {"rate": "1pps"}).status, 404)
         self.assertEqual(self.daemon.request("PATCH", "/api/v1/streams/beta", {"colour": "red"}).status, 422)
         self.assertEqual(self.daemon.request("PATCH", "/api/v1/streams/beta", {}).status, 400)

@@ -88,6 +88,30 @@ TEST(ExitCode, is_78_when_the_host_lacks_what_the_file_takes_for_granted) {
     EXPECT_EQ(exit_code(config), 78);
 }
 
+TEST(ExitCode, is_78_where_the_report_could_not_be_written_and_nothing_is_sent) {
+    EXPECT_EQ(exit_code(small(), {"--report", "/nonexistent/report.json"}), 78);
+    EXPECT_EQ(exit_code(small(), {"--report", "/tmp"}), 78);
+}
+
+TEST(Names, of_two_that_run_at_once_are_two) {
+    json config = small();
+    config["service"]["unix"] = "auto";
+    config["run"]["start"] = "manual";
+    const TempDir runtime;
+    Volleyd::Options options;
+    options.prefix = {"env", "RUNTIME_DIRECTORY=" + runtime.path().string()};
+    Volleyd first(config, options);
+    ASSERT_TRUE(first.wait_for_state("idle"));
+    Volleyd second(config, options);
+    EXPECT_EQ(second.wait(), 78);
+    EXPECT_TRUE(second.lines().empty());
+    EXPECT_NE(second.process().err().find("served by a running program"), std::string::npos)
+        << second.process().err();
+    config["name"] = "another";
+    Volleyd third(config, options);
+    EXPECT_TRUE(third.wait_for_state("idle"));
+}
+
 TEST(Check, works_for_any_user_and_starts_no_eal) {
     if (geteuid() != 0) GTEST_SKIP() << "becoming another user needs root";
     const TempDir dir;

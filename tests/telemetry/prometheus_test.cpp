@@ -61,6 +61,7 @@ TEST(Prometheus, the_page_lists_each_family_with_its_type) {
     totals.ports[0].rx.emplace();
     totals.streams[0].rx.emplace();
     totals.reloads.last_unix_ns = 1;
+    totals.queues[0].limiter.emplace();
     std::istringstream text(rendered(totals));
     std::string line;
     while (std::getline(text, line)) {
@@ -69,6 +70,19 @@ TEST(Prometheus, the_page_lists_each_family_with_its_type) {
         const std::string row = "| `" + line.substr(7, blank - 7) + "` | " + line.substr(blank + 1) + " |";
         EXPECT_NE(page.find(row), std::string::npos) << row << " is not in docs/telemetry.md";
     }
+}
+
+TEST(Prometheus, slips_are_counted_and_limiters_tell_bytes_per_second_where_there_is_one) {
+    Totals totals = example::totals(10, 1000);
+    totals.streams[0].slips = 2;
+    totals.streams[0].slipped_packets = 37;
+    EXPECT_EQ(rendered(totals).find("limiter"), std::string::npos);
+    totals.queues[0].limiter = LimiterTotals{100'400'000, 100'000'000, -3984};
+    const std::string text = rendered(totals);
+    EXPECT_TRUE(has(text, R"(volley_stream_slips_total{stream="flood",port="east"} 2)"));
+    EXPECT_TRUE(has(text, R"(volley_stream_slipped_packets_total{stream="flood",port="east"} 37)"));
+    EXPECT_TRUE(has(text, R"(volley_queue_limiter_asked_bytes_per_second{port="east",queue="0"} 12550000)"));
+    EXPECT_TRUE(has(text, R"(volley_queue_limiter_set_bytes_per_second{port="east",queue="0"} 12500000)"));
 }
 
 TEST(Prometheus, label_values_are_escaped_and_integers_are_exact) {
