@@ -158,7 +158,31 @@ const std::array<Row<Telemetry>, 4> telemetry_rows{{
      [](const Telemetry& t) { return to_node(t.streams); }},
 }};
 
-const std::array<Row<Model>, 10> model_rows{{
+const std::array<Row<Evidence>, 4> evidence_rows{{
+    {{"folder", "path", "required", "", Effect::restart,
+      "folder of the capture files, which exists: RUN_ID.pcapng for each run in which something was found"},
+     [](Decoder& d, const At& at, Evidence& e) { d.path(at, e.folder); },
+     [](const Evidence& e) { return to_node(e.folder); }},
+    {{"packets", "integer 1..256", "16", "packets", Effect::restart,
+      "packets kept before the one that showed it, and after it"},
+     [](Decoder& d, const At& at, Evidence& e) { d.integer(at, 1, 256, e.packets); },
+     [](const Evidence& e) { return to_node(e.packets); }},
+    {{"files", "integer 1..10000", "16", "", Effect::restart,
+      "files of this process that the folder holds at most; the oldest is removed for a new one"},
+     [](Decoder& d, const At& at, Evidence& e) { d.integer(at, 1, 10'000, e.files); },
+     [](const Evidence& e) { return to_node(e.files); }},
+    {{"bytes", "integer 65536..1099511627776", "16777216", "bytes", Effect::restart,
+      "length of a file at most; what has no room in it is counted"},
+     [](Decoder& d, const At& at, Evidence& e) { d.integer(at, 65'536, std::uint64_t{1} << 40U, e.bytes); },
+     [](const Evidence& e) { return to_node(e.bytes); }},
+}};
+
+const Table<Evidence>& evidence_table() {
+    static const Table<Evidence> table{"evidence", evidence_rows};
+    return table;
+}
+
+const std::array<Row<Model>, 11> model_rows{{
     {{"$schema", "text", "", "", Effect::none, "permitted so that editors complete and check the file"},
      [](Decoder& d, const At& at, Model& /*m*/) {
          std::string ignored;
@@ -193,6 +217,11 @@ const std::array<Row<Model>, 10> model_rows{{
       "the control interface: what it listens on and who may use it"},
      [](Decoder& d, const At& at, Model& m) { decode_object(d, at, service_table(), m.service); },
      [](const Model& m) { return encode_object(service_table(), m.service); }},
+    {{"evidence", "object", "null", "", Effect::restart,
+      "capture files of the packets around the first loss, duplicate, reordering and corruption of each "
+      "stream; null: none are made"},
+     [](Decoder& d, const At& at, Model& m) { decode_object(d, at, evidence_table(), m.evidence.emplace()); },
+     [](const Model& m) { return m.evidence ? encode_object(evidence_table(), *m.evidence) : Node{}; }},
 }};
 
 }  // namespace
@@ -231,6 +260,7 @@ void append_process_keys(std::vector<KeyInfo>& out) {
     append_keys(eal_table(), out);
     append_keys(lcores_table(), out);
     append_keys(run_table(), out);
+    append_keys(evidence_table(), out);
 }
 
 }  // namespace volley::config

@@ -208,6 +208,15 @@ struct Service {
     bool operator==(const Service&) const = default;
 };
 
+/// The packets around what went wrong with a stream, kept in capture files.
+struct Evidence {
+    std::string folder;
+    std::uint32_t packets = 16;        ///< before and after the one that showed it
+    std::uint32_t files = 16;          ///< in the folder, a run has one at most; the oldest go
+    std::uint64_t bytes = 16'777'216;  ///< of a file
+    bool operator==(const Evidence&) const = default;
+};
+
 struct Model {
     std::string name = "volley";
     Eal eal;
@@ -217,6 +226,7 @@ struct Model {
     std::vector<Stream> streams;
     Telemetry telemetry;
     Service service;
+    std::optional<Evidence> evidence;  ///< none: nothing is kept
     bool operator==(const Model&) const = default;
 };
 

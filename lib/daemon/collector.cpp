@@ -46,6 +46,7 @@ void Collector::collect(telemetry::Totals& out) {
     out.generation = situation.generation;
     out.warnings = situation.warnings;
     out.reloads = situation.reloads;
+    out.evidence = situation.evidence;
     check_clock(out);
     out.run_started_ns = situation.run_started_ns;
     out.run_ended_ns = situation.run_ended_ns;

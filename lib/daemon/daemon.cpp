@@ -44,6 +44,7 @@ constexpr std::chrono::seconds adopt_patience{5};
 constexpr std::chrono::seconds idle_plan_patience{1};
 constexpr std::chrono::seconds stats_patience{5};
 constexpr std::chrono::seconds stop_patience{2};
+constexpr std::chrono::seconds evidence_patience{2};
 constexpr Duration late_end{1'000'000'000};
 constexpr int exit_unmet = 1;
 constexpr int exit_slow = 2;
@@ -160,6 +161,12 @@ Daemon::Daemon(Options options, config::Model model)
     situation_.unsent.resize(model_.ports.size());
     inspect_host();
     receivers_.listen(road_);
+    if (model_.evidence) {
+        std::vector<std::string> ports;
+        for (const config::Port& port : model_.ports) ports.push_back(port.name);
+        evidence_files_ = std::make_unique<EvidenceFiles>(*model_.evidence, model_.name, std::move(ports));
+        situation_.evidence = evidence_files_->totals();
+    }
     launch_stats();
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
@@ -340,6 +347,7 @@ void Daemon::begin_run() {
     exit_after_ = model_.run.when_done == config::WhenDone::exit;
     salt_ = new_salt(salt_);
     book_.begin();
+    if (evidence_files_ != nullptr) evidence_files_->begin_run(situation_.run_id);
     tell();
     stats_->begin_run(stats_patience);
     epoch_ = tsc_now();
@@ -445,6 +453,7 @@ void Daemon::tell_systemd() {
 void Daemon::watch() {
     tell_systemd();
     watch_links();
+    gather_evidence();
     plans_.free_idle(road_);
     switch (state_) {
         case State::running:
@@ -514,6 +523,7 @@ void Daemon::finish_run() {
     // What still came would be in one sum and not in another.
     if (wait_for_receivers()) receivers_.hold(road_);
     wait_for_receivers();
+    finish_evidence();
     // At the end of the process no tick may follow: the report is the last line.
     const auto line =
         exit_after_ ? stats_->finish(dry_, stats_patience) : stats_->report(dry_, stats_patience);
@@ -550,6 +560,37 @@ void Daemon::tell_corrupted() {
             }
         }
     }
+}
+
+// Hands what the receivers have found to the thread that writes it.
+void Daemon::gather_evidence() {
+    if (evidence_files_ == nullptr) return;
+    std::uint64_t dropped = 0;
+    for (std::size_t w = 0; w < road_.evidence().size(); ++w) {
+        worker::Evidence& evidence = *road_.evidence()[w];
+        dropped += evidence.dropped();
+        while (worker::EvidenceCase* const found = evidence.take()) {
+            const worker::RxLane& lane = *road_.receivers()[w];
+            evidence_files_->put({found, lane.port, lane.index, table_.name(StreamSlot{found->found.slot})});
+        }
+    }
+    telemetry::EvidenceTotals totals = evidence_files_->totals();
+    totals.dropped += dropped;
+    if (totals == situation_.evidence) return;
+    situation_.evidence = std::move(totals);
+    tell();
+}
+
+// After the receivers have stopped, so that the report tells of everything. A disk that hangs is not waited
+// for.
+void Daemon::finish_evidence() {
+    if (evidence_files_ == nullptr) return;
+    gather_evidence();
+    if (!evidence_files_->wait_until_written(evidence_patience)) {
+        spdlog::warn("evidence is still being written to {} after {} s", model_.evidence->folder,
+                     evidence_patience.count());
+    }
+    gather_evidence();
 }
 
 // What each stream was expected to reach, told where it did not.

@@ -11,6 +11,7 @@
 
 #include "config/model.h"
 #include "daemon/collector.h"
+#include "daemon/evidence_files.h"
 #include "daemon/life_cycle.h"
 #include "daemon/limiters.h"
 #include "daemon/links.h"
@@ -100,6 +101,8 @@ class Daemon {
     bool wait_for_receivers();
     int judge(const telemetry::Snapshot& report) const;
     void tell_corrupted();
+    void gather_evidence();
+    void finish_evidence();
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
@@ -112,6 +115,7 @@ class Daemon {
     Signals signals_;
     Receivers receivers_;  ///< before the road, whose workers read its tables
     Road road_;
+    std::unique_ptr<EvidenceFiles> evidence_files_;  ///< before what its packets lie in goes; none: not kept
     Links links_;
     Limiters limiters_;
     traffic::StreamTable table_;

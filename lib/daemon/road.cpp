@@ -141,6 +141,10 @@ void Road::build_receivers() {
             lane.lcore = LcoreId{rx->lcores[q]};
             lane.port = p;
             lane.index = q;
+            if (model_.evidence) {
+                evidence_.push_back(std::make_unique<worker::Evidence>(model_.evidence->packets));
+                lane.worker.set_evidence(*evidence_.back(), rx->lcores.size() == 1);
+            }
             loop_on(lane.lcore).add(lane.worker);
         }
     }

@@ -11,6 +11,7 @@
 #include "config/model.h"
 #include "port/port.h"
 #include "traffic/plan.h"
+#include "worker/evidence.h"
 #include "worker/lcore_loop.h"
 #include "worker/replies.h"
 #include "worker/rx_lane.h"
@@ -74,6 +75,8 @@ class Road {
     [[nodiscard]] const std::vector<std::unique_ptr<port::Port>>& ports() const { return ports_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::TxLane>>& lanes() const { return lanes_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::RxLane>>& receivers() const { return receivers_; }
+    /// By receiver; empty when the configuration asks for none.
+    [[nodiscard]] const std::vector<std::unique_ptr<worker::Evidence>>& evidence() const { return evidence_; }
     /// By port; nullptr where it has no addresses.
     [[nodiscard]] const std::vector<std::unique_ptr<worker::Replies>>& replies() const { return replies_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker::LcoreLoop>>& loops() const { return loops_; }
@@ -91,7 +94,8 @@ class Road {
     std::vector<port::Statistics> at_start_;
     std::vector<std::uint64_t> written_off_;  ///< by port
     std::vector<std::unique_ptr<worker::TxLane>> lanes_;
-    std::vector<std::unique_ptr<worker::Replies>> replies_;  ///< by port
+    std::vector<std::unique_ptr<worker::Replies>> replies_;    ///< by port
+    std::vector<std::unique_ptr<worker::Evidence>> evidence_;  ///< by receiver; empty: none is kept
     std::vector<std::unique_ptr<worker::RxLane>> receivers_;
     std::vector<std::unique_ptr<worker::LcoreLoop>> loops_;
     std::uint64_t turn_ = 0;  ///< offers so far

@@ -234,6 +234,14 @@ std::string render_json(const Snapshot& snapshot) {
     } else {
         json.null();
     }
+    json.key("evidence");
+    if (snapshot.evidence) {
+        json.begin_object().member("file", text(snapshot.evidence->file));
+        json.member("written", snapshot.evidence->written).member("dropped", snapshot.evidence->dropped);
+        json.member("failed", snapshot.evidence->failed).end_object();
+    } else {
+        json.null();
+    }
     write_array(json, "ports", snapshot.ports);
     write_array(json, "queues", snapshot.queues);
     write_array(json, "workers", snapshot.workers);

@@ -248,6 +248,7 @@ Snapshot derive(const Totals& base, const Totals& previous, const Totals& now, s
     Snapshot out;
     out.run_id = now.run_id;
     out.clock = now.clock;
+    out.evidence = now.evidence;
     out.state = now.state;
     out.time_unix_ns = now.time_unix_ns;
     out.monotonic_ns = now.monotonic_ns;

@@ -150,7 +150,8 @@ struct Snapshot {
     std::uint64_t generation = 0;
     std::vector<std::string> warnings;
     std::optional<ClockTotals> clock;
-    std::uint64_t duration_ns = 0;  ///< of the run so far
+    std::optional<EvidenceTotals> evidence;  ///< since the process started; none: not asked for
+    std::uint64_t duration_ns = 0;           ///< of the run so far
     std::vector<PortView> ports;
     std::vector<QueueView> queues;
     std::vector<WorkerView> workers;

@@ -151,6 +151,15 @@ struct ClockTotals {
     double drift_ppm = 0;          ///< above 0: faster than tsc_hz says, so packets leave too early
 };
 
+/// The capture files of what was found wrong. Counts since the process started.
+struct EvidenceTotals {
+    std::string file;           ///< of the run, or of the last that had one; empty: none yet
+    std::uint64_t written = 0;  ///< findings that files show
+    std::uint64_t dropped = 0;  ///< and those for which there was no room
+    std::uint64_t failed = 0;   ///< and those that could not be written
+    bool operator==(const EvidenceTotals&) const = default;
+};
+
 /// Of the configuration, since the process started.
 struct Reloads {
     std::uint64_t done = 0;
@@ -168,6 +177,7 @@ struct Totals {
     std::vector<std::string> warnings;
     Reloads reloads;
     std::optional<ClockTotals> clock;
+    std::optional<EvidenceTotals> evidence;
     /// CLOCK_MONOTONIC of the schedule's zero and of the end of traffic. They bound the time that the means
     /// of a run are taken over, so waiting for packets in flight lowers none. Absent: the base line, and now.
     std::optional<std::uint64_t> run_started_ns;

@@ -62,10 +62,18 @@ bool RxStream::take(const Arrival& arrival) noexcept {
     if (fate_ != Fate::in_order) [[unlikely]] {
         if (fate_ == Fate::duplicate) row_.duplicates.add(1);
         if (fate_ == Fate::late) row_.reordered.add(1);
+        expected_ = index_at(lane, tracker.next() - advanced);
         note_outage(tracker);
     }
     if (fate_ != Fate::duplicate) count_times(latency, arrival.now_ns);
     return true;
+}
+
+// The inverse of what take() reckons: which packet stands at that position of that lane.
+std::uint64_t RxStream::index_at(std::uint32_t lane, std::uint64_t position) const noexcept {
+    if (sent_.lanes == 1) return position;
+    const std::uint64_t first = (lane + sent_.lanes - sent_.slot % sent_.lanes) % sent_.lanes;
+    return (position / sent_.burst * sent_.lanes + first) * sent_.burst + position % sent_.burst;
 }
 
 void RxStream::count_times(std::uint64_t latency, std::uint64_t now_ns) noexcept {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "packet/signature.h"
+#include "worker/evidence.h"
 #include "worker/rx_counters.h"
 #include "worker/sequence_tracker.h"
 
@@ -40,8 +41,17 @@ class RxStream {
     bool take(const Arrival& arrival) noexcept;
     /// Index of the packet that was taken last.
     [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
-    /// Its latency in nanoseconds, and what became of it.
+    /// What became of it.
     [[nodiscard]] SequenceTracker::Fate fate() const noexcept { return fate_; }
+    /// When it was not in order: index of the packet that its lane should have brought instead.
+    [[nodiscard]] std::uint64_t expected() const noexcept { return expected_; }
+    /// True once a kind: nothing of it was found in this life before.
+    [[nodiscard]] bool is_first(Finding kind) noexcept {
+        const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+        const bool first = (found_ & bit) == 0;
+        found_ |= bit;
+        return first;
+    }
 
     [[nodiscard]] const SentAs& sent() const noexcept { return sent_; }
     [[nodiscard]] StreamRx& row() noexcept { return row_; }
@@ -51,6 +61,7 @@ class RxStream {
     void count_times(std::uint64_t latency, std::uint64_t now_ns) noexcept;
     void begin() noexcept;
     void note_outage(const SequenceTracker& lane) noexcept;
+    [[nodiscard]] std::uint64_t index_at(std::uint32_t lane, std::uint64_t position) const noexcept;
 
     const SentAs sent_;
     const std::uint64_t born_ns_;
@@ -58,6 +69,8 @@ class RxStream {
     bool begun_ = false;          ///< a packet was taken
     std::uint64_t furthest_ = 0;  ///< highest index so far
     std::uint64_t index_ = 0;
+    std::uint64_t expected_ = 0;
+    std::uint8_t found_ = 0;  ///< a bit a kind of finding
     SequenceTracker::Fate fate_ = SequenceTracker::Fate::in_order;
     std::uint64_t last_ns_ = 0;  ///< arrival before; 0: none yet
     std::uint64_t last_latency_ = 0;

@@ -9,15 +9,16 @@
 
 namespace volley::worker {
 
-static_assert(RxWorker::burst <= Verifier::run);
+static_assert(RxWorker::burst <= Verifier::run && RxWorker::burst <= Evidence::burst);
 
 void RxWorker::adopt(const RxTable* table) noexcept {
     offered_.store(nullptr, std::memory_order_relaxed);
     table_ = table;
+    if (evidence_ != nullptr && table->hold) evidence_->close();
     adopted_.store(table->number, std::memory_order_release);  // acquired by adopted()
 }
 
-void RxWorker::to_verify(const RxTable::Life& life, const std::uint8_t* frame,
+void RxWorker::to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
                          std::uint32_t length) noexcept {
     const std::uint64_t index = life.stream->index();
     const std::uint32_t one_in = life.verification->one_in;
@@ -28,6 +29,7 @@ void RxWorker::to_verify(const RxTable::Life& life, const std::uint8_t* frame,
         waiting_first_ = index;
     }
     waiting_frames_[waiting_count_] = frame;
+    waiting_at_[waiting_count_] = k;
     waiting_lengths_[waiting_count_++] = length;
 }
 
@@ -38,10 +40,26 @@ void RxWorker::verify_waiting() noexcept {
         verifier_.compare(*waiting_->verification, waiting_->stream->sent().slot, waiting_first_,
                           waiting_count_, waiting_frames_.data(), waiting_lengths_.data());
     row.verified.add(waiting_count_);
-    if (wrong != 0) [[unlikely]]
+    if (wrong != 0) [[unlikely]] {
         row.corrupted.add(wrong);
+        const Verifier::Wrong first = verifier_.first_wrong();
+        const std::uint64_t index = waiting_first_ + first.at;
+        if (evidence_ != nullptr && waiting_->stream->is_first(Finding::corruption))
+            evidence_->note({Finding::corruption, waiting_->stream->sent().slot, index, index, first.offset},
+                            waiting_at_[first.at]);
+    }
     waiting_ = nullptr;
     waiting_count_ = 0;
+}
+
+// Packet k of the burst came when another of its stream was expected.
+void RxWorker::note_fate(RxStream& stream, std::uint32_t k) noexcept {
+    using Fate = SequenceTracker::Fate;
+    const Finding kind = stream.fate() == Fate::after_gap ? Finding::loss
+                         : stream.fate() == Fate::late    ? Finding::reordering
+                                                          : Finding::duplicate;
+    if ((kind == Finding::loss && !judges_loss_) || !stream.is_first(kind)) return;
+    evidence_->note({kind, stream.sent().slot, stream.expected(), stream.index(), 0}, k);
 }
 
 void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept {
@@ -65,7 +83,9 @@ void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_
             if (replies_ != nullptr) replies_->answer({frame, length});
             continue;
         }
-        if (life->verification != nullptr) to_verify(*life, frame, length);
+        if (evidence_ != nullptr && life->stream->fate() != SequenceTracker::Fate::in_order) [[unlikely]]
+            note_fate(*life->stream, k);
+        if (life->verification != nullptr) to_verify(*life, k, frame, length);
     }
     verify_waiting();
     counters_.packets.add(count);
@@ -90,7 +110,9 @@ bool RxWorker::turn() noexcept {
         rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*) + mbufs[k]->data_len -
                       packet::signature_bytes);
     }
+    if (evidence_ != nullptr) evidence_->remember(mbufs, count, now_ns);
     account(mbufs, count, now_ns);
+    if (evidence_ != nullptr) evidence_->settle();
     counters_.calls.add(1);
     tsan_release_mbufs();
     rte_pktmbuf_free_bulk(mbufs, count);

@@ -7,6 +7,7 @@
 #include "base/cache_line.h"
 #include "base/ids.h"
 #include "base/tsc.h"
+#include "worker/evidence.h"
 #include "worker/replies.h"
 #include "worker/rx_counters.h"
 #include "worker/rx_table.h"
@@ -28,6 +29,13 @@ class RxWorker {
     /// Before launch: answers for the port's own addresses; outlives the worker.
     void set_replies(Replies& replies) noexcept { replies_ = &replies; }
 
+    /// Before launch: keeps the packets around what is wrong with a stream; outlives the worker. judges_loss:
+    /// no other receiver has packets of the streams that this one sees.
+    void set_evidence(Evidence& evidence, bool judges_loss) noexcept {
+        evidence_ = &evidence;
+        judges_loss_ = judges_loss;
+    }
+
     /// Control: the table to work with from the next turn on. At most one is under way: wait for adopted()
     /// first. The release is acquired by turn().
     void offer(const RxTable* table) noexcept { offered_.store(table, std::memory_order_release); }
@@ -46,14 +54,18 @@ class RxWorker {
   private:
     void adopt(const RxTable* table) noexcept;
     void account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
-    void to_verify(const RxTable::Life& life, const std::uint8_t* frame, std::uint32_t length) noexcept;
+    void to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
+                   std::uint32_t length) noexcept;
     void verify_waiting() noexcept;
+    void note_fate(RxStream& stream, std::uint32_t k) noexcept;
 
     const PortId port_;
     const QueueId queue_;
     const TscClock clock_;
     const RxTable* table_ = nullptr;
     Replies* replies_ = nullptr;
+    Evidence* evidence_ = nullptr;  ///< none: nothing is kept
+    bool judges_loss_ = true;
 
     // A run of packets of one stream with consecutive indices, which are recomputed together.
     const RxTable::Life* waiting_ = nullptr;
@@ -61,6 +73,7 @@ class RxWorker {
     std::uint32_t waiting_count_ = 0;
     std::array<const std::uint8_t*, burst> waiting_frames_;
     std::array<std::uint32_t, burst> waiting_lengths_;
+    std::array<std::uint32_t, burst> waiting_at_;  ///< their places in the burst
     Verifier verifier_;
 
     alignas(cache_line) std::atomic<const RxTable*> offered_{

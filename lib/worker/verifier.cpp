@@ -62,7 +62,9 @@ std::uint32_t Verifier::compare(const Verification& with, std::uint32_t slot, st
         if (same(frames[k], lengths[k], frames_[k], expected[k], packet)) [[likely]]
             continue;
         if (as_another(with, first + k, frames[k], lengths[k])) continue;
-        ++wrong;
+        if (wrong++ == 0)
+            first_wrong_ = {k, first_difference(frames[k], frames_[k],
+                                                std::min<std::uint32_t>(lengths[k], expected[k]), packet)};
         keep(slot, first + k, frames[k], lengths[k], frames_[k], expected[k], packet);
     }
     return wrong;

@@ -45,6 +45,13 @@ class Verifier {
                           std::uint32_t count, const std::uint8_t* const* frames,
                           const std::uint32_t* lengths) noexcept;
 
+    /// Of the last compare() that found any: the first packet that differs and the first byte at which.
+    struct Wrong {
+        std::uint32_t at = 0;  ///< its number in the run
+        std::uint32_t offset = 0;
+    };
+    [[nodiscard]] Wrong first_wrong() const noexcept { return first_wrong_; }
+
     /// Any thread: packets kept so far; those below it are complete and never change.
     [[nodiscard]] std::uint32_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
     [[nodiscard]] const CorruptedPacket& kept(std::uint32_t i) const noexcept { return packets_[i]; }
@@ -63,6 +70,7 @@ class Verifier {
     std::array<std::uint32_t, run> holds_{};   ///< content id of each
     std::array<std::uint16_t, run> lengths_{};
     std::uint8_t* other_ = nullptr;
+    Wrong first_wrong_;
     std::vector<CorruptedPacket> packets_;
     std::atomic<std::uint32_t> kept_{0};  ///< written by the worker, after the packet; read by any
 };

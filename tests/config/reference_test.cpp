@@ -127,6 +127,7 @@ const nlohmann::json& properties_of(const nlohmann::json& schema, const std::str
         {"streams[].packet.pcap", "pcap"},
         {"streams[].packet.frame_size", "frame_size"},
         {"streams[].packet.frame_size.weighted[]", "weighted_size"},
+        {"evidence", "evidence"},
         {"streams[].packet.payload", "payload"},
         {"streams[].packet.payload.random", "payload_random"},
         {"raw", "raw"},

@@ -29,6 +29,7 @@ inline Totals totals(std::uint64_t seconds, std::uint64_t packets) {
     out.run_id = "lab-1";
     out.generation = 1;
     out.clock = ClockTotals{2'000'000'000, seconds * second, 0.25};
+    out.evidence = EvidenceTotals{"/var/lib/volley/evidence/run.pcapng", 3, 1, 2};
     PortTotals port;
     port.name = "east";
     port.device = "net_null0";

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "packet/signature.h"
@@ -145,6 +146,22 @@ class Dut : public testing::Test {
     void receive() {
         while (receiver_->turn()) {
         }
+    }
+    /// Ends the receiving, as control does at the end of a run, and returns what was kept.
+    std::vector<EvidenceCase*> kept(Evidence& evidence) {
+        table_.hold = true;
+        receiver_->offer(&table_);
+        receiver_->turn();
+        std::vector<EvidenceCase*> out;
+        while (EvidenceCase* const each = evidence.take()) out.push_back(each);
+        return out;
+    }
+    /// The sequence in the trailer of a kept packet.
+    static std::uint64_t sequence(const EvidenceCase::Packet& packet) {
+        packet::Signature out;
+        EXPECT_TRUE(
+            packet::read_signature(packet.bytes.data() + packet.length - packet::signature_bytes, salt, out));
+        return out.sequence;
     }
 
     struct Counts {
@@ -329,6 +346,103 @@ TEST_F(Dut, foreign_packets_with_a_copied_signature_of_an_earlier_run_are_unmatc
         return out;
     });
     expect({.unmatched = foreign});
+}
+
+TEST_F(Dut, leaves_evidence_of_the_first_of_each_kind_with_the_packets_around_it) {
+    Evidence evidence(5);
+    receiver_->set_evidence(evidence, true);
+    std::optional<Frame> held;
+    pass([&](std::uint64_t i, const Frame& frame) -> std::vector<Frame> {
+        Frame damaged = frame;
+        damaged[30] ^= 1;
+        switch (i) {
+            case 100:  // lost, as many later
+            case 101:
+            case 5'000:
+                return {};
+            case 200:
+                return {frame, frame};
+            case 300:
+                held = frame;
+                return {};
+            case 302:
+                return {frame, *held};
+            case 400:
+            case 402:
+                return {damaged};
+            default:
+                return {frame};
+        }
+    });
+    const auto cases = kept(evidence);
+    ASSERT_EQ(cases.size(), 4U);
+    struct Wanted {
+        Finding kind;
+        std::uint64_t expected;
+        std::uint64_t received;
+        std::vector<std::uint64_t> around;
+    };
+    const Wanted all[]{
+        {Finding::loss, 100, 102, {95, 96, 97, 98, 99, 102, 103, 104, 105, 106, 107}},
+        {Finding::duplicate, 201, 200, {196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205}},
+        {Finding::reordering, 303, 300, {297, 298, 299, 301, 302, 300, 303, 304, 305, 306, 307}},
+        {Finding::corruption, 400, 400, {395, 396, 397, 398, 399, 400, 401, 402, 403, 404, 405}},
+    };
+    for (std::size_t i = 0; i < 4; ++i) {
+        SCOPED_TRACE(i);
+        EXPECT_EQ(cases[i]->found.kind, all[i].kind);
+        EXPECT_EQ(cases[i]->found.slot, slot);
+        EXPECT_EQ(cases[i]->found.expected, all[i].expected);
+        EXPECT_EQ(cases[i]->found.received, all[i].received);
+        EXPECT_EQ(cases[i]->at, 5U);
+        ASSERT_EQ(cases[i]->count, 11U);
+        std::vector<std::uint64_t> around;
+        for (const auto& packet : cases[i]->packets) around.push_back(sequence(packet));
+        EXPECT_EQ(around, all[i].around);
+    }
+    EXPECT_EQ(cases[3]->found.offset, 30U);
+    EXPECT_EQ(evidence.dropped(), 0U);
+}
+
+TEST_F(Dut, leaves_evidence_that_is_cut_short_by_the_begin_and_by_the_end) {
+    Evidence evidence(200);
+    receiver_->set_evidence(evidence, true);
+    pass([](std::uint64_t i, const Frame& frame) {
+        return std::vector<Frame>(i == 2 ? 0 : i == count - 3 ? 2 : 1, frame);
+    });
+    const auto cases = kept(evidence);
+    ASSERT_EQ(cases.size(), 2U);
+    EXPECT_EQ(cases[0]->at, 2U);
+    EXPECT_EQ(cases[0]->count, 2 + 1 + 200U);
+    EXPECT_EQ(cases[1]->at, 200U);
+    EXPECT_EQ(cases[1]->count, 200 + 1 + 2U);
+    for (EvidenceCase* each : cases) Evidence::release(*each);
+}
+
+TEST_F(Dut, leaves_no_evidence_of_loss_where_other_receivers_share_the_packets) {
+    Evidence evidence(5);
+    receiver_->set_evidence(evidence, false);
+    pass([](std::uint64_t i, const Frame& frame) { return std::vector<Frame>(i % 7 == 3 ? 0 : 1, frame); });
+    EXPECT_TRUE(kept(evidence).empty());
+}
+
+}  // namespace
+
+namespace {
+
+TEST(Evidence, counts_what_there_is_no_room_for_and_takes_more_when_some_is_given_back) {
+    Evidence evidence(1);
+    for (std::uint32_t i = 0; i < Evidence::cases + 3; ++i) evidence.note({}, 0);
+    EXPECT_EQ(evidence.dropped(), 3U);
+    EXPECT_EQ(evidence.take(), nullptr);
+    evidence.close();
+    EvidenceCase* const one = evidence.take();
+    ASSERT_NE(one, nullptr);
+    evidence.note({}, 0);
+    EXPECT_EQ(evidence.dropped(), 4U);
+    Evidence::release(*one);
+    evidence.note({}, 0);
+    EXPECT_EQ(evidence.dropped(), 4U);
 }
 
 }  // namespace
