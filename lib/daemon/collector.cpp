@@ -91,9 +91,7 @@ void Collector::collect_streams(telemetry::Totals& out) {
     }
 }
 
-// Each worker expects what came up to the furthest packet that it saw itself, of the lanes that it sees; the
-// stream as a whole, what the furthest of them does, and never less than what arrived: where each sees other
-// lanes, what one has not is not lost. What is left open so is settled at the end by what was sent.
+// Up to the furthest packet of each lane; what was sent after it is settled at the end.
 void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out) {
     if (road_.receivers().empty()) return;
     if (before_.size() <= line.slot.value) before_.resize(line.slot.value + 1);
@@ -104,11 +102,14 @@ void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals
         before.sent = out.tx.packets;
     }
     telemetry::StreamRxTotals rx;
-    std::uint64_t furthest = 0;
+    std::vector<ExpectedByLane> expected(before.expected.size());
     receivers_.visit(line.slot, [&](std::size_t w, const worker::StreamRx& row) {
         const std::uint64_t packets = row.packets.get();
-        if (run_is_new_) before.expected[w] = row.expected.get();
-        furthest = std::max(furthest, row.expected.get() - before.expected[w]);
+        for (std::size_t lane = 0; lane < row.expected.size(); ++lane) {
+            const std::uint64_t count = row.expected[lane].get();
+            if (run_is_new_) before.expected[w][lane] = count;
+            expected[w][lane] = count - before.expected[w][lane];
+        }
         if (packets == 0) return;
         ++rx.workers;
         rx.packets += packets;
@@ -127,7 +128,7 @@ void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals
     });
     const std::uint64_t unique = rx.packets - std::min(rx.duplicates, rx.packets);
     if (run_is_new_) before.unique = unique;
-    furthest = std::max(furthest, unique - std::min(before.unique, unique));
+    const std::uint64_t furthest = expected_of(expected, unique - std::min(before.unique, unique));
     before.last = before.told + furthest;
     rx.expected = before.last;
     const std::uint64_t sent = out.tx.packets - before.sent;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/expected.h"
 #include "daemon/limiters.h"
 #include "daemon/links.h"
 #include "daemon/receivers.h"
@@ -55,9 +56,9 @@ class Collector : public telemetry::Source {
 
     /// How far a stream had come when the run began, so that what several workers expect is not added up.
     struct Before {
-        std::vector<std::uint64_t> expected;  ///< by RX worker
-        std::uint64_t unique = 0;             ///< received without duplicates, by all RX workers
-        std::uint64_t told = 0;               ///< what this collector said then
+        std::vector<ExpectedByLane> expected;  ///< by RX worker
+        std::uint64_t unique = 0;              ///< received without duplicates, by all RX workers
+        std::uint64_t told = 0;                ///< what this collector said then
         std::uint64_t sent = 0;
         std::uint64_t last = 0;  ///< what it said last
     };

@@ -25,9 +25,11 @@ static_assert(sizeof(RxCounters) == cache_line);
 /// What one RX worker counts for one stream. Writer: that worker. Readers: the stats lcore. Of the packets
 /// that the counters tell, packets - duplicates are different ones, and expected minus these are missing.
 struct alignas(cache_line) StreamRx {
+    /// Lanes that are a multiple of it apart are counted as one: exact up to that many TX workers.
+    static constexpr std::size_t lane_groups = 16;
+
     Counter packets;
     Counter bytes;
-    Counter expected;        ///< packets up to the furthest that came, over all lanes and lives
     Counter duplicates;      ///< came before
     Counter reordered;       ///< came after a later one (RFC 4737), and was no duplicate
     Counter verified;        ///< compared byte by byte
@@ -37,8 +39,17 @@ struct alignas(cache_line) StreamRx {
     Counter transits;        ///< differences of latency that the jitter was made of
     Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
     Counter outage_last;     ///< gauge: the same of the last one
+    std::array<Counter, lane_groups>
+        expected;  ///< by lane: packets up to the furthest that came, over all lives
     std::array<Counter, LatencyBuckets::size> latency;
     std::array<Counter, ArrivalBuckets::size> arrival;
+
+    /// Of all lanes. Any thread.
+    [[nodiscard]] std::uint64_t expected_packets() const noexcept {
+        std::uint64_t sum = 0;
+        for (const Counter& lane : expected) sum += lane.get();
+        return sum;
+    }
 };
 
 }  // namespace volley::worker

@@ -58,7 +58,7 @@ bool RxStream::take(const Arrival& arrival) noexcept {
     fate_ = tracker.take(position, arrival.now_ns, advanced);
     row_.packets.add(1);
     row_.bytes.add(arrival.length);
-    row_.expected.add(advanced);
+    row_.expected[lane % StreamRx::lane_groups].add(advanced);
     if (fate_ != Fate::in_order) [[unlikely]] {
         if (fate_ == Fate::duplicate) row_.duplicates.add(1);
         if (fate_ == Fate::late) row_.reordered.add(1);

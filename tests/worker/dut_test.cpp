@@ -174,7 +174,7 @@ class Dut : public testing::Test {
     void expect(const Counts& wanted) {
         const std::uint64_t arrived = row_->packets.get() - row_->duplicates.get();
         EXPECT_EQ(arrived, count - wanted.lost);
-        EXPECT_EQ(row_->expected.get() - arrived, wanted.lost);
+        EXPECT_EQ(row_->expected_packets() - arrived, wanted.lost);
         EXPECT_EQ(row_->duplicates.get(), wanted.duplicates);
         EXPECT_EQ(row_->reordered.get(), wanted.reordered);
         EXPECT_EQ(row_->corrupted.get(), wanted.corrupted);

@@ -180,7 +180,7 @@ Row measure(Bench& bench, const Case& c, std::uint64_t packets, unsigned rounds)
     for (const auto& row : streams.rows) {
         const std::uint64_t arrived = row->packets.get() - row->duplicates.get();
         wrong += row->corrupted.get() + row->duplicates.get() + row->reordered.get() +
-                 (row->expected.get() - arrived);
+                 (row->expected_packets() - arrived);
     }
     if (wrong != 0) throw std::runtime_error(c.name + ": the receiver miscounted");
     return make_row(c.name, burst, road, floor);
