@@ -12,7 +12,6 @@ namespace volley::ctl {
 namespace {
 
 constexpr long connect_patience_ms = 5'000;
-constexpr long answer_patience_s = 120;  // a reload may wait for a device
 constexpr std::string_view suffix = ".control.sock";
 
 struct FreeList {
@@ -161,7 +160,7 @@ Reply Client::request(const std::string& method, const std::string& path, const 
     Reply out;
     const auto list = self.headers(headers);
     self.prepare(method, path, body, list.get());
-    curl_easy_setopt(self.curl, CURLOPT_TIMEOUT, answer_patience_s);
+    curl_easy_setopt(self.curl, CURLOPT_TIMEOUT, patience_s_);
     curl_easy_setopt(self.curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(self.curl, CURLOPT_WRITEDATA, &out.body);
     curl_easy_setopt(self.curl, CURLOPT_HEADERFUNCTION, take_header);

@@ -36,6 +36,8 @@ class Client {
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
+    /// Seconds that an answer may take.
+    void set_patience(long seconds) noexcept { patience_s_ = seconds; }
     /// Any status is a reply; throws Unreachable.
     Reply request(const std::string& method, const std::string& path, const std::string& body = {},
                   const std::vector<std::string>& headers = {});
@@ -48,6 +50,7 @@ class Client {
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation_;
+    long patience_s_ = 120;  ///< a reload may wait for a device
 };
 
 }  // namespace volley::ctl

@@ -1,11 +1,14 @@
 #include "volleyctl/daemon_commands.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "volleyctl/capture_summary.h"
 #include "volleyctl/exit_codes.h"
 #include "volleyctl/progress.h"
 #include "volleyctl/result.h"
@@ -53,6 +56,8 @@ json number_or_text(const std::string& text) {
     const json value = json::parse(text, nullptr, false);
     return value.is_number() ? value : json(text);
 }
+
+constexpr long longest_capture_s = 660;  // ten minutes, and the way
 
 }  // namespace
 
@@ -117,6 +122,17 @@ DaemonCommands::DaemonCommands(CLI::App& app, const Place& place) : place_(place
     verb(app, "watch", "A line a tick, until interrupted", &Self::watch)
         ->add_option("--count", count_, "End after so many lines")
         ->type_name("N");
+    CLI::App* capture =
+        verb(app, "capture", "Packets that a port receives, as a pcapng file", &Self::capture);
+    capture->add_option("PORT", port_, "Name of the port")->required();
+    capture->add_option("--filter", filter_, "What to take, as pcap-filter(7) says it; default: everything")
+        ->type_name("EXPRESSION");
+    capture->add_option("--count", packets_, "End with so many packets; default: 1000")->type_name("N");
+    capture->add_option("--bytes", bytes_, "End with so many bytes of them; default: 16777216")
+        ->type_name("N");
+    capture->add_option("--duration", duration_, "End after this time; default: 10s")->type_name("D");
+    capture->add_option("--snap", snap_, "Keep so many bytes of a packet; default: 2048")->type_name("N");
+    capture->add_option("-o,--output", capture_file_, "File; default: stdout, for a pipe")->type_name("FILE");
     CLI::App* report =
         verb(app, "report", "The report of the last run, or of a file, in other forms too", &Self::report);
     report->add_option("FILE", from_,
@@ -308,6 +324,41 @@ int DaemonCommands::watch() {
         std::cout << (json_ ? data + "\n" : line_text(data)) << std::flush;
         return std::cout.good() && (count_ == 0 || ++lines < count_);
     });
+    return 0;
+}
+
+int DaemonCommands::capture() {
+    const bool piped = capture_file_ == "-";
+    if (piped && ::isatty(STDOUT_FILENO) != 0) {
+        std::cerr << "volleyctl: a capture is nothing to read; give -o FILE, or a pipe\n";
+        return exit_usage;
+    }
+    json body{{"port", port_}};
+    if (!filter_.empty()) body["filter"] = filter_;
+    if (!duration_.empty()) body["duration"] = duration_;
+    for (const auto& [key, text] : {std::pair{"packets", &packets_}, {"bytes", &bytes_}, {"snap", &snap_}}) {
+        if (!text->empty()) body[key] = number_or_text(*text);
+    }
+    client_->set_patience(longest_capture_s);
+    const Reply reply = client_->request("POST", "/api/v1/capture", body.dump());
+    if (reply.status != 200) return tell(reply);
+    const CaptureSummary seen = summary_of(reply.body);
+    if (piped) {
+        std::cout << reply.body << std::flush;
+    } else if (!write_file(capture_file_, reply.body)) {
+        return exit_no_input;
+    }
+    if (json_ && !piped) {
+        std::cout << json{{"file", capture_file_},
+                          {"packets", seen.packets},
+                          {"received", seen.received},
+                          {"accepted", seen.accepted},
+                          {"dropped", seen.dropped}}
+                  << '\n';
+    } else {
+        std::cerr << "volleyctl: " << seen.packets << " packets captured, " << seen.received << " looked at, "
+                  << seen.dropped << " without room\n";
+    }
     return 0;
 }
 

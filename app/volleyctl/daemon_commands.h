@@ -45,6 +45,7 @@ class DaemonCommands {
     int reload();
     int log_level();
     int watch();
+    int capture();
     int report();
 
     [[nodiscard]] std::string start_body() const;
@@ -72,6 +73,12 @@ class DaemonCommands {
     std::string multiplier_;
     std::string report_file_;
     unsigned count_ = 0;
+    std::string port_;  ///< of capture, as what follows
+    std::string filter_;
+    std::string packets_;
+    std::string bytes_;
+    std::string snap_;
+    std::string capture_file_ = "-";
 };
 
 /// sysexits.h for an answer.

@@ -170,6 +170,7 @@ Daemon::Daemon(Options options, config::Model model)
     launch_stats();
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
+        captures_ = std::make_unique<Captures>();
         publish_configuration();
         stats_->tick(stats_patience);  // whoever asks first finds an answer
         rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);
@@ -180,6 +181,7 @@ Daemon::Daemon(Options options, config::Model model)
 }
 
 Daemon::~Daemon() {
+    captures_.reset();
     steering_.reset();
     stop_stats();
 }
@@ -402,6 +404,7 @@ int Daemon::run() {
         obey();
         watch();
     }
+    captures_.reset();
     steering_.reset();
     stop_stats();
     if (!road_.stop_lcores(stop_patience)) {

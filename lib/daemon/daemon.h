@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/model.h"
+#include "daemon/captures.h"
 #include "daemon/collector.h"
 #include "daemon/evidence_files.h"
 #include "daemon/life_cycle.h"
@@ -87,6 +88,8 @@ class Daemon {
     service::Outcome start(const service::Command& command);
     service::Outcome stop_run();
     service::Outcome clear();
+    void capture(service::Mailbox::Letter letter);
+    void add_situation(service::Outcome& outcome) const;
     service::Outcome change_streams(const service::Command& command);
     service::Outcome adopt_configuration(const std::function<config::Model()>& read,
                                          const std::function<void(config::Model&)>& edit = {});
@@ -125,6 +128,7 @@ class Daemon {
     std::unique_ptr<telemetry::StatsLoop> stats_;
     bool stats_launched_ = false;
     std::unique_ptr<Steering> steering_;
+    std::unique_ptr<Captures> captures_;  ///< answer to those that steering listens to
     std::unique_ptr<telemetry::RteCommands> rte_commands_;
     Systemd systemd_;
     Clock::time_point next_status_;

@@ -80,15 +80,52 @@ void Daemon::publish_configuration() {
 }
 
 void Daemon::obey() {
-    while (const auto letter = steering_->take()) {
+    while (auto letter = steering_->take()) {
+        if (letter->command.kind == Command::Kind::capture) {
+            capture(std::move(*letter));
+            continue;
+        }
         Outcome outcome = execute(letter->command);
         stats_->tick(stats_patience);  // what the client reads next has the effect of what it has just done
-        outcome.state = name_of(state_);
-        outcome.run_id = situation_.run_id;
-        outcome.generation = generation_;
-        outcome.etag = steering_->etag();
+        add_situation(outcome);
         letter->answer(outcome);
     }
+}
+
+void Daemon::add_situation(Outcome& outcome) const {
+    outcome.state = name_of(state_);
+    outcome.run_id = situation_.run_id;
+    outcome.generation = generation_;
+    outcome.etag = steering_->etag();
+}
+
+// Goes on beside everything else and is answered when it is over.
+void Daemon::capture(service::Mailbox::Letter letter) {
+    service::CaptureOrder order = std::move(letter.command.capture);
+    const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
+                                   [&](const config::Port& p) { return p.name == order.port; });
+    const auto number = static_cast<std::uint32_t>(port - model_.ports.begin());
+    Outcome outcome;
+    if (port == model_.ports.end()) {
+        outcome = refused(Verdict::not_found, "no_such_port", "no port is named " + config::quote(order.port),
+                          "GET /api/v1/ports lists them");
+    } else if (!port->rx) {
+        outcome = refused(Verdict::invalid, "not_received",
+                          "port " + order.port + " receives nothing, so there is nothing to capture",
+                          "give it \"rx\" and restart");
+    } else {
+        std::vector<worker::RxWorker*> receivers;
+        for (const auto& lane : road_.receivers()) {
+            if (lane->port == number) receivers.push_back(&lane->worker);
+        }
+        add_situation(outcome);
+        const std::string name = order.port;
+        if (captures_->begin(number, std::move(receivers), std::move(order), outcome, letter.answer)) return;
+        outcome = refused(Verdict::conflict, "capture_under_way", "port " + name + " has a capture under way",
+                          "wait for its end");
+    }
+    add_situation(outcome);
+    letter.answer(outcome);
 }
 
 Outcome Daemon::execute(const Command& command) {
@@ -117,6 +154,7 @@ Outcome Daemon::execute(const Command& command) {
         case Command::Kind::change_streams:
             return change_streams(command);
         case Command::Kind::log_level:
+        case Command::Kind::capture:
             break;
     }
     const auto level = spdlog::level::from_str(command.text);

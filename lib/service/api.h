@@ -67,6 +67,7 @@ class Api : public Handler {
     void reload(const Request& request, const Target& target, const Reply& reply);
     void configure(const Request& request, const Target& target, const Reply& reply);
     void change_streams(const Request& request, const Target& target, const Reply& reply);
+    void capture(const Request& request, const Target& target, const Reply& reply);
     void log_level(const Request& request, const Target& target, const Reply& reply);
 
     void command(Command command, const Request& request, const Reply& reply);

@@ -77,9 +77,44 @@ bool read_values(const Request& request, std::initializer_list<std::string_view>
     return true;
 }
 
+constexpr std::uint64_t most_captured_packets = 1'000'000;
+constexpr std::uint64_t most_captured_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t longest_capture_ns = 600'000'000'000;
+
+// Reads a member of a capture's order; says what would be right when it is not.
+std::string read_order(const std::string& key, const config::Node& value, CaptureOrder& out) {
+    const auto number = [&](std::uint64_t least, std::uint64_t most, auto& to) -> std::string {
+        const std::uint64_t* const given = value.number();
+        if (given == nullptr || *given < least || *given > most)
+            return "an integer from " + std::to_string(least) + " to " + std::to_string(most) + " is needed";
+        to = static_cast<std::remove_reference_t<decltype(to)>>(*given);
+        return {};
+    };
+    if (key == "packets") return number(1, most_captured_packets, out.packets);
+    if (key == "bytes") return number(1, most_captured_bytes, out.bytes);
+    if (key == "snap") return number(64, 9728, out.snap);
+    const std::string* const text = value.text();
+    if (text == nullptr) return "a text is needed";
+    if (key == "port") out.port = *text;
+    if (key == "filter") out.filter = *text;
+    if (key != "duration") return {};
+    std::string why;
+    const auto duration = parse_duration(*text, why);
+    if (!duration) return why;
+    if (duration->ns > longest_capture_ns) return "a capture lasts 10 minutes at most";
+    out.duration = *duration;
+    return {};
+}
+
 }  // namespace
 
 Response response_of(const Outcome& outcome) {
+    if (outcome.content != nullptr) {
+        Response out;
+        out.type = outcome.content_type;
+        out.body = outcome.content;
+        return out;
+    }
     std::string body;
     telemetry::JsonWriter writer(body);
     writer.begin_object();
@@ -151,6 +186,21 @@ void Api::change_streams(const Request& request, const Target& target, const Rep
                              "send an object with rate, enabled or paused"));
         return;
     }
+    command(std::move(out), request, reply);
+}
+
+void Api::capture(const Request& request, const Target& /*target*/, const Reply& reply) {
+    Command out{Command::Kind::capture, {}, {}, {}, {}, {}};
+    if (!read_values(request, {"port", "filter", "packets", "bytes", "duration", "snap"}, out, reply)) return;
+    const auto wrong = [&](const std::string& key, const std::string& why) {
+        reply(error_response(422, "bad_value", key + ": " + why, {}, "/" + key));
+    };
+    const auto body = request.body.empty() ? std::nullopt : read_body(request, reply);
+    for (const config::Member& member : body ? *body->object() : config::Node::Object{}) {
+        const std::string why = read_order(member.key, member.value, out.capture);
+        if (!why.empty()) return wrong(member.key, why);
+    }
+    if (out.capture.port.empty()) return wrong("port", "the name of a port is needed");
     command(std::move(out), request, reply);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,13 +11,33 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/units.h"
 #include "config/problem.h"
 
 namespace volley::service {
 
+/// Packets to be captured from a port, until the first of the bounds is met.
+struct CaptureOrder {
+    std::string port;
+    std::string filter;                             ///< of pcap-filter(7); empty: every packet
+    std::uint64_t packets = 1'000;                  ///< at most
+    std::uint64_t bytes = std::uint64_t{16} << 20;  ///< kept of them, at most
+    Duration duration{10'000'000'000};
+    std::uint32_t snap = 2'048;  ///< bytes kept of a packet, at most
+};
+
 /// What a client asks of control.
 struct Command {
-    enum class Kind : std::uint8_t { start, stop, clear, reload, configure, change_streams, log_level };
+    enum class Kind : std::uint8_t {
+        start,
+        stop,
+        clear,
+        reload,
+        configure,
+        change_streams,
+        log_level,
+        capture
+    };
     Kind kind = Kind::start;
     std::string who;       ///< for the log
     std::string if_match;  ///< the entity tag that the configuration must have; empty or "*": any
@@ -24,6 +45,7 @@ struct Command {
     std::string pattern;   ///< change_streams: shell pattern of their names
     /// start: "duration", "multiplier"; change_streams: "rate", "enabled", "paused". Values are JSON texts.
     std::vector<std::pair<std::string, std::string>> values;
+    CaptureOrder capture{};
 };
 
 struct Outcome {
@@ -41,7 +63,10 @@ struct Outcome {
     std::string hint;
     std::vector<config::Problem> problems;
     std::vector<std::string> names;  ///< change_streams: those that matched
-    std::string state;               ///< afterwards
+    std::shared_ptr<const std::string>
+        content;  ///< capture: the file, which is the answer instead of the rest
+    std::string content_type;
+    std::string state;  ///< afterwards
     std::string run_id;
     std::uint64_t generation = 0;
     std::string etag;

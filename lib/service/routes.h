@@ -22,7 +22,7 @@ struct Routes {
     static constexpr std::uint64_t whole_configuration = std::uint64_t{16}
                                                          << 20;  // what config reads at most
 
-    static constexpr std::array<Api::Route, 20> table{{
+    static constexpr std::array<Api::Route, 21> table{{
         {"GET", "/", false, true, 0, &Api::asset},
         {"GET", "/assets/*", false, true, 0, &Api::asset},
         {"GET", "/metrics", false, false, 0, &Api::metrics},
@@ -40,6 +40,7 @@ struct Routes {
         {"POST", "/api/v1/stop", true, false, small, &Api::stop},
         {"POST", "/api/v1/clear", true, false, small, &Api::clear},
         {"POST", "/api/v1/reload", true, false, small, &Api::reload},
+        {"POST", "/api/v1/capture", true, false, small, &Api::capture},
         {"PUT", "/api/v1/config", true, false, whole_configuration, &Api::configure},
         {"PATCH", "/api/v1/streams/*", true, false, small, &Api::change_streams},
         {"PUT", "/api/v1/log-level", true, false, small, &Api::log_level},

@@ -18,6 +18,11 @@ void RxWorker::adopt(const RxTable* table) noexcept {
     adopted_.store(table->number, std::memory_order_release);  // acquired by adopted()
 }
 
+void RxWorker::change_tap() noexcept {
+    tap_ = wanted_tap_.load(std::memory_order_acquire);
+    used_tap_.store(tap_, std::memory_order_release);  // acquired by tap_in_use()
+}
+
 void RxWorker::to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
                          std::uint32_t length) noexcept {
     const std::uint64_t index = life.stream->index();
@@ -96,6 +101,8 @@ void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_
 bool RxWorker::turn() noexcept {
     if (offered_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
         adopt(offered_.load(std::memory_order_acquire));
+    if (wanted_tap_.load(std::memory_order_relaxed) != tap_) [[unlikely]]
+        change_tap();
     if (table_ == nullptr || table_->hold) [[unlikely]]
         return false;
     rte_mbuf* mbufs[burst];
@@ -110,6 +117,8 @@ bool RxWorker::turn() noexcept {
         rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*) + mbufs[k]->data_len -
                       packet::signature_bytes);
     }
+    if (tap_ != nullptr) [[unlikely]]
+        tap_->offer(mbufs, count, now_ns);
     if (evidence_ != nullptr) evidence_->remember(mbufs, count, now_ns);
     account(mbufs, count, now_ns);
     if (evidence_ != nullptr) evidence_->settle();

@@ -11,6 +11,7 @@
 #include "worker/replies.h"
 #include "worker/rx_counters.h"
 #include "worker/rx_table.h"
+#include "worker/tap.h"
 #include "worker/verifier.h"
 
 struct rte_mbuf;
@@ -42,6 +43,12 @@ class RxWorker {
     /// Control: number of the table that the worker works with. Acquires: it no longer reads an earlier one.
     [[nodiscard]] std::uint64_t adopted() const noexcept { return adopted_.load(std::memory_order_acquire); }
 
+    /// Whoever captures, one at a time: copies go to that tap from the next turn on, or to none. The release
+    /// is acquired by turn().
+    void set_tap(Tap* tap) noexcept { wanted_tap_.store(tap, std::memory_order_release); }
+    /// The same: the tap that the worker uses. Acquires: it no longer touches an earlier one.
+    [[nodiscard]] const Tap* tap_in_use() const noexcept { return used_tap_.load(std::memory_order_acquire); }
+
     /// One turn. True when packets came. Before the first table nothing is taken.
     bool turn() noexcept;
 
@@ -53,6 +60,7 @@ class RxWorker {
 
   private:
     void adopt(const RxTable* table) noexcept;
+    void change_tap() noexcept;
     void account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
     void to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
                    std::uint32_t length) noexcept;
@@ -66,6 +74,7 @@ class RxWorker {
     Replies* replies_ = nullptr;
     Evidence* evidence_ = nullptr;  ///< none: nothing is kept
     bool judges_loss_ = true;
+    Tap* tap_ = nullptr;
 
     // A run of packets of one stream with consecutive indices, which are recomputed together.
     const RxTable::Life* waiting_ = nullptr;
@@ -79,6 +88,8 @@ class RxWorker {
     alignas(cache_line) std::atomic<const RxTable*> offered_{
         nullptr};                            ///< written by control, taken by turn()
     std::atomic<std::uint64_t> adopted_{0};  ///< written by the worker
+    std::atomic<Tap*> wanted_tap_{nullptr};  ///< written by whoever captures
+    std::atomic<Tap*> used_tap_{nullptr};    ///< written by the worker
     RxCounters counters_;
 };
 

@@ -13,7 +13,7 @@ from volley import PATIENCE, Volleyd, configuration, main
 
 SOURCE, VOLLEYD, VOLLEYCTL = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 VERBS = ["run", "status", "ports", "streams", "xstats", "start", "stop", "pause", "resume", "rate", "clear", "reload", "log-level", "watch",
-         "report", "config"]
+         "report", "capture", "config"]
 
 
 class Ctl(unittest.TestCase):

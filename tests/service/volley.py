@@ -48,7 +48,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 class Answer:
     def __init__(self, response):
-        self.status, self.headers, self.text = response.status, response.headers, response.read().decode()
+        self.status, self.headers, self.text = response.status, response.headers, response.read().decode(errors="replace")
 
     @property
     def json(self):

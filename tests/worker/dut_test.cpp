@@ -419,6 +419,51 @@ TEST_F(Dut, leaves_evidence_that_is_cut_short_by_the_begin_and_by_the_end) {
     for (EvidenceCase* each : cases) Evidence::release(*each);
 }
 
+TEST_F(Dut, is_captured_packet_by_packet_as_far_as_the_filter_takes_and_the_ring_holds_them) {
+    const imports::PacketFilter filter("greater 300 and less 310");
+    Tap tap(filter, 128, 1'024);
+    receiver_->set_tap(&tap);
+    std::vector<Frame> wanted;
+    pass([&](std::uint64_t, const Frame& frame) {
+        if (frame.size() >= 300 && frame.size() <= 310) wanted.push_back(frame);
+        return std::vector<Frame>{frame};
+    });
+    ASSERT_LT(wanted.size(), 1'024U);
+    EXPECT_EQ(tap.received(), count);
+    EXPECT_EQ(tap.accepted(), wanted.size());
+    EXPECT_EQ(tap.dropped(), 0U);
+    Tap::Packet packet;
+    for (const Frame& frame : wanted) {
+        ASSERT_TRUE(tap.front(packet));
+        EXPECT_EQ(packet.length, frame.size());
+        ASSERT_EQ(packet.kept, 128U);
+        EXPECT_TRUE(std::equal(packet.bytes, packet.bytes + packet.kept, frame.begin()));
+        EXPECT_GE(packet.now_ns, born_ns_);
+        tap.pop();
+    }
+    EXPECT_FALSE(tap.front(packet));
+    EXPECT_EQ(receiver_->tap_in_use(), &tap);
+    receiver_->set_tap(nullptr);
+    receiver_->turn();
+    EXPECT_EQ(receiver_->tap_in_use(), nullptr);
+}
+
+TEST_F(Dut, that_sends_more_than_a_capture_holds_is_counted_and_not_waited_for) {
+    const imports::PacketFilter all("");
+    Tap tap(all, 64, 256);
+    receiver_->set_tap(&tap);
+    pass([](std::uint64_t, const Frame& frame) { return std::vector<Frame>{frame}; });
+    expect({});
+    EXPECT_EQ(tap.accepted(), count);
+    EXPECT_EQ(tap.dropped(), count - 256);
+    Tap::Packet packet;
+    for (std::uint64_t i = 0; i < 256; ++i) {
+        ASSERT_TRUE(tap.front(packet)) << "the first ones are kept";
+        tap.pop();
+    }
+    EXPECT_FALSE(tap.front(packet));
+}
+
 TEST_F(Dut, leaves_no_evidence_of_loss_where_other_receivers_share_the_packets) {
     Evidence evidence(5);
     receiver_->set_evidence(evidence, false);
