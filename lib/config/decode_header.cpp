@@ -9,6 +9,7 @@
 #include "config/print.h"
 #include "config/rows.h"
 #include "config/value.h"
+#include "packet/domain.h"
 
 namespace volley::config {
 namespace {
@@ -92,11 +93,23 @@ void unknown_field(Decoder& decoder, const Member& member, const std::string& po
     decoder.wrong(member.mark, pointer, text);
 }
 
+void decode_domain(Decoder& decoder, const At& at, std::vector<std::uint8_t>& out) {
+    const std::string* text = at.node.text();
+    std::string why;
+    if (text == nullptr) {
+        decoder.mismatch(at, "a name such as \"www.example.com\"");
+    } else if (auto labels = packet::domain_labels(*text, why); !labels) {
+        decoder.wrong(at, why);
+    } else {
+        out = std::move(*labels);
+    }
+}
+
 void decode_field(Decoder& decoder, const At& at, const FieldInfo& field, HeaderModel& out) {
-    if (field.type == FieldType::bytes) {
+    if (field.type == FieldType::bytes || field.type == FieldType::domain) {
         std::vector<std::uint8_t> bytes;
         const std::size_t before = decoder.problem_count();
-        decode_hex(decoder, at, bytes);
+        field.type == FieldType::bytes ? decode_hex(decoder, at, bytes) : decode_domain(decoder, at, bytes);
         if (decoder.problem_count() == before) out.bytes.emplace_back(&field, std::move(bytes));
         return;
     }
@@ -215,7 +228,10 @@ Node encode_headers(const packet::PacketModel& packet) {
                 {std::string(value.field->name), {}, encode_value(value.program, spec_of(*value.field))});
         }
         for (const auto& [field, bytes] : header.bytes) {
-            fields.push_back({std::string(field->name), {}, to_node(hex_text(bytes))});
+            const bool domain = field->type == FieldType::domain;
+            fields.push_back({std::string(field->name),
+                              {},
+                              to_node(domain ? packet::domain_text(bytes) : hex_text(bytes))});
         }
         Node::Object one;
         one.push_back({std::string(packet::name_of(header.kind)), {}, Node{std::move(fields), {}}});

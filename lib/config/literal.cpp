@@ -103,6 +103,8 @@ std::string_view example(FieldType type) {
             return "TCP flags such as \"syn,ack\" or a number";
         case FieldType::bytes:
             return "bytes as hexadecimal text such as \"0x9404\"";
+        case FieldType::domain:
+            return "a name such as \"www.example.com\"";
         case FieldType::number:
             break;
     }
@@ -131,6 +133,7 @@ std::optional<Value> parse_literal(FieldType type, const Node& node, std::string
                 return parse_flags(*text, why);
             case FieldType::number:
             case FieldType::bytes:
+            case FieldType::domain:
                 break;
         }
     }

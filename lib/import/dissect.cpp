@@ -39,8 +39,14 @@ class Dissector {
     void read_by_version(std::uint32_t at);
     void read_ipv4(std::uint32_t at);
     void read_ipv6(std::uint32_t at);
+    static HeaderKind extension(std::uint32_t protocol);
     void read_protocol(std::uint32_t protocol, std::uint32_t at);
     void read_udp(std::uint32_t at);
+    void read_mac_control(std::uint32_t at);
+    void read_pppoe(std::uint32_t at);
+    void read_sctp(std::uint32_t at);
+    void read_geneve(std::uint32_t at);
+    void read_dns(std::uint32_t at);
     void read_gtpu(std::uint32_t at);
     void read_gre(std::uint32_t at);
     void add_sum(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint8_t protocol);
@@ -83,6 +89,33 @@ void Dissector::read_type(std::uint32_t type, std::uint32_t at) {
             return read_mpls(at);
         case 0x6558:
             return read_eth(at);
+        case 0x8808:
+            return read_mac_control(at);
+        case 0x8863:
+            if (has(at, 6)) add(pppoe_discovery, at);
+            return;
+        case 0x8864:
+            return read_pppoe(at);
+        default:
+            return;
+    }
+}
+
+void Dissector::read_mac_control(std::uint32_t at) {
+    if (has(at, 4) && word(at) == 0x0001) add(pause, at);
+    if (has(at, 20) && word(at) == 0x0101) add(pfc, at);
+}
+
+void Dissector::read_pppoe(std::uint32_t at) {
+    if (!has(at, 8) || byte(at + 1) != 0) return;
+    add(pppoe, at);
+    switch (word(at + 6)) {
+        case 0x0021:
+            return read_ipv4(at + 8);
+        case 0x0057:
+            return read_ipv6(at + 8);
+        case 0x0281:
+            return read_mpls(at + 8);
         default:
             return;
     }
@@ -146,10 +179,24 @@ void Dissector::read_ipv6(std::uint32_t at) {
         }
         if (next == 43 && byte(at + 3) != 0) whole_ = false;
         const std::uint32_t length = next == 44 ? 8 : (byte(at + 1) + 1) * 8;
+        add(extension(next), at);
         next = byte(at);
         at += length;
     }
     read_protocol(next, at);
+}
+
+HeaderKind Dissector::extension(std::uint32_t protocol) {
+    switch (protocol) {
+        case 0:
+            return ipv6_hop_by_hop;
+        case 43:
+            return ipv6_routing;
+        case 44:
+            return ipv6_fragment;
+        default:
+            return ipv6_destination;
+    }
 }
 
 void Dissector::add_sum(std::uint32_t at, std::uint32_t from, std::uint32_t to, std::uint8_t protocol) {
@@ -180,6 +227,8 @@ void Dissector::read_protocol(std::uint32_t protocol, std::uint32_t at) {
             return add_sum(at + 16, at, end_, 6);
         case 17:
             return read_udp(at);
+        case 132:
+            return read_sctp(at);
         case 47:
             return read_gre(at);
         case 4:
@@ -206,6 +255,30 @@ void Dissector::read_udp(std::uint32_t at) {
         read_eth(at + 16);
     }
     if (port == 2152) read_gtpu(at + 8);
+    if (port == 6081) read_geneve(at + 8);
+    if (port == 53) read_dns(at + 8);
+}
+
+void Dissector::read_sctp(std::uint32_t at) {
+    if (!has(at, 12)) return;
+    add(sctp, at);
+    add_sum(at + 8, at, end_, 0);
+    out_.checksums.back().sum.pseudo = RawChecksum::Pseudo::crc32c;
+    if (has(at + 12, 16) && byte(at + 12) == 0) add(sctp_data, at + 12);
+}
+
+void Dissector::read_geneve(std::uint32_t at) {
+    if (!has(at, 8) || byte(at) >> 6U != 0) return;
+    add(geneve, at);
+    read_type(word(at + 2), at + 8 + (byte(at) & 63U) * 4);
+}
+
+// Queries of one name, which is not compressed: there is nothing before it.
+void Dissector::read_dns(std::uint32_t at) {
+    if (!has(at, 12) || word(at + 4) == 0) return;
+    std::uint32_t label = at + 12;
+    while (has(label, 1) && byte(label) != 0 && byte(label) < 64) label += byte(label) + 1;
+    if (has(label, 5) && byte(label) == 0) add(dns, at, label + 1);
 }
 
 // 3GPP TS 29.281 section 5.1: the optional fields are there if any of E, S and PN is set.
@@ -244,8 +317,9 @@ Dissected dissect(std::span<const std::uint8_t> frame) {
 
 std::optional<std::uint32_t> bit_of(const FoundLayer& layer, const packet::FieldInfo& field,
                                     std::span<const std::uint8_t> frame) {
-    const bool type = field.header == eth && field.bit_offset == 96;
-    std::uint32_t bit = type ? layer.type_at * 8 : layer.offset * 8 + field.bit_offset;
+    std::uint32_t bit = packet::behind_variable_part(field)
+                            ? layer.type_at * 8 + field.bit_offset - packet::variable_part
+                            : layer.offset * 8 + field.bit_offset;
     if (field.header == gre && field.name == "key") {  // RFC 2890: behind a checksum, if its flag is set
         if ((frame[layer.offset] & 0x20U) == 0) return std::nullopt;
         if ((frame[layer.offset] & 0x80U) != 0) bit += 32;

@@ -17,7 +17,7 @@ struct FoundLayer {
     std::string name;           ///< "ipv4.2"
     std::uint32_t offset = 0;   ///< of its first byte
     std::uint32_t end = 0;      ///< behind what it carries, without padding of the frame
-    std::uint32_t type_at = 0;  ///< eth: where its type stands, behind the tags
+    std::uint32_t type_at = 0;  ///< eth, dns: where its type stands, behind the tags or the name
 };
 
 /// A checksum found in the bytes of a frame.
@@ -31,9 +31,9 @@ struct Dissected {
     std::vector<FoundChecksum> checksums;  ///< outer before inner; without those that say "none"
 };
 
-/// Follows Ethernet, tags, MPLS, ARP, IPv4, IPv6 and its extension headers, UDP, TCP, ICMP, GRE, VXLAN and
-/// GTP-U as far as the bytes allow. Offsets come from the headers themselves; nothing is read beyond the
-/// frame.
+/// Follows Ethernet, tags, PPPoE, MPLS, ARP, pauses, IPv4, IPv6 and its extension headers, UDP, TCP, SCTP,
+/// ICMP, GRE, VXLAN, Geneve, GTP-U and DNS queries as far as the bytes allow. Offsets come from the headers
+/// themselves; nothing is read beyond the frame.
 Dissected dissect(std::span<const std::uint8_t> frame);
 
 /// First bit of a field of a found layer, or nothing when the frame does not have it.

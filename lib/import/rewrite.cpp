@@ -5,6 +5,7 @@
 #include "import/dissect.h"
 #include "packet/bits.h"
 #include "packet/checksum.h"
+#include "packet/plan.h"
 
 namespace volley::imports {
 namespace {
@@ -29,6 +30,10 @@ bool covers(const RawChecksum& sum, const Touched& touched) {
     if (sum.pseudo == RawChecksum::Pseudo::ipv4) return meets(touched, sum.ip + 12U, sum.ip + 20U);
     if (sum.pseudo == RawChecksum::Pseudo::ipv6) return meets(touched, sum.ip + 8U, sum.ip + 40U);
     return false;
+}
+
+std::uint32_t width_of(const RawChecksum& sum) {
+    return sum.pseudo == RawChecksum::Pseudo::crc32c ? 4 : 2;
 }
 
 /// The sum of what a checksum covers, itself counted as zero, as memory-order words.
@@ -100,12 +105,16 @@ class FrameRewriter {
     }
 
     void follow(const FoundChecksum& found) {
-        const Touched own{found.sum.offset, found.sum.offset + 2U};
+        const Touched own{found.sum.offset, found.sum.offset + width_of(found.sum)};
         const auto is_own = [&](const Touched& t) { return t.begin == own.begin && t.end == own.end; };
         if (std::any_of(touched_.begin(), touched_.end(), is_own)) return;  // given, right or wrong
         const auto inside = [&](const Touched& t) { return covers(found.sum, t); };
         if (std::none_of(touched_.begin(), touched_.end(), inside)) return;
-        if (found.whole) {
+        if (found.sum.pseudo == RawChecksum::Pseudo::crc32c) {
+            if (!found.whole) return;  // a CRC does not follow by the difference alone
+            const packet::CrcWrite write{found.sum.offset, found.sum.from, *found.sum.to, {}};
+            packet::write_crc(write, 0, frame_.data());
+        } else if (found.whole) {
             store(frame_, found.sum, complement(covered_sum(frame_, found.sum)));
         } else {
             const std::uint64_t before = complement(covered_sum(old_, found.sum));
@@ -169,13 +178,14 @@ packet::PacketModel model_of(std::span<const std::uint8_t> frame, std::span<cons
     for (auto found_sum = dissected.checksums.rbegin(); found_sum != dissected.checksums.rend();
          ++found_sum) {
         const RawChecksum& sum = found_sum->sum;
-        const auto given = [&](const Touched& t) { return meets(t, sum.offset, sum.offset + 2U); };
+        const std::uint32_t end = sum.offset + width_of(sum);
+        const auto given = [&](const Touched& t) { return meets(t, sum.offset, end); };
         if (!found_sum->whole || std::any_of(touched.begin(), touched.end(), given)) continue;
         if (std::none_of(touched.begin(), touched.end(), [&](const Touched& t) { return covers(sum, t); })) {
             continue;
         }
         header.checksums.push_back(sum);
-        touched.push_back({sum.offset, sum.offset + 2U});
+        touched.push_back({sum.offset, end});
     }
     packet::PacketModel model;
     model.headers.push_back(std::move(header));

@@ -36,6 +36,7 @@ void connect(Assembly& out) {
     plan.wide = array(out.wide);
     plan.by_size = array(out.by_size);
     plan.payload = out.payload.empty() ? nullptr : out.payload.data();
+    plan.crcs = array(out.crcs);
     plan.checksums = array(out.checksums);
     plan.columns = out.columns.data();
     plan.wide_parts = out.wide_parts.data();

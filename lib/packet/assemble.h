@@ -31,6 +31,7 @@ struct Assembly {
     std::vector<WidePart> wide_parts;
     std::vector<VariantWrite> by_size;
     std::vector<RandomPayload> payload;
+    std::vector<CrcWrite> crcs;
     std::vector<ChecksumWrite> checksums;
     std::vector<SumTarget> targets;
     std::vector<std::uint16_t> lengths;  ///< by entry of the tables that depend on the size

@@ -38,6 +38,21 @@ constexpr Default defaults[] = {
     {icmpv6, "type", 128},
     {vxlan, "vni", 1},
     {gtpu, "teid", 1},
+    {ipv6_routing, "type", 253},
+    {sctp, "src", 1024},
+    {sctp, "dst", 9},
+    {sctp, "tag", 1},
+    {sctp_data, "flags", 3},
+    {geneve, "vni", 1},
+    {pppoe, "session", 1},
+    {pppoe_discovery, "code", 9},
+    {pause, "opcode", 1},
+    {pause, "time", 0xffff},
+    {pfc, "opcode", 0x0101},
+    {dns, "flags", 0x0100},
+    {dns, "questions", 1},
+    {dns, "type", 1},
+    {dns, "class", 1},
 };
 
 }  // namespace

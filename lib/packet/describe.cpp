@@ -153,9 +153,8 @@ Description describe(const PacketModel& model) {
         DescribedLayer described{layer.kind, layer.name, layer.offset, layer.length, {}};
         for (const auto& field : all_fields()) {
             if (field.header != layer.kind) continue;
-            const bool type = layer.kind == HeaderKind::eth && field.bit_offset == 96;
-            const std::uint32_t bit = type ? layer.type_at * 8 : layer.offset * 8 + field.bit_offset;
-            if (!type && field.bit_offset + field.bit_width > layer.length * 8)
+            const std::uint32_t bit = bit_of(layer, field);
+            if (!behind_variable_part(field) && field.bit_offset + field.bit_width > layer.length * 8)
                 continue;  // a key that is absent
             described.fields.push_back({&field, bit, program_text(model, resolver, h, field)});
         }

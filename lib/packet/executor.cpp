@@ -1,6 +1,8 @@
 #include <array>
 #include <bit>
+#include <cstring>
 
+#include "packet/crc32c.h"
 #include "packet/plan.h"
 #include "packet/sequence.h"
 
@@ -96,6 +98,14 @@ class Walker {
 };
 
 }  // namespace
+
+std::uint32_t write_crc(const CrcWrite& write, std::uint32_t length, std::uint8_t* frame) noexcept {
+    std::memset(frame + write.offset, 0, 4);
+    const std::uint32_t end = write.to != 0 ? write.to : length;
+    const std::uint32_t crc = crc32c(frame + write.from, end - write.from);
+    std::memcpy(frame + write.offset, &crc, sizeof crc);
+    return crc;
+}
 
 void compute_column(const Column& column, std::uint64_t first, std::uint32_t count,
                     std::uint32_t* out) noexcept {

@@ -9,11 +9,39 @@ namespace {
 using enum HeaderKind;
 using T = FieldType;
 
-constexpr std::array<std::string_view, header_kinds> names{"eth",  "vlan",  "mpls", "arp",  "ipv4",
-                                                           "ipv6", "udp",   "tcp",  "icmp", "icmpv6",
-                                                           "gre",  "vxlan", "gtpu", "raw"};
-constexpr std::array<HeaderKind, header_kinds> kinds{eth, vlan, mpls,   arp, ipv4,  ipv6, udp,
-                                                     tcp, icmp, icmpv6, gre, vxlan, gtpu, raw};
+// In the order of the kinds.
+constexpr std::array<std::string_view, header_kinds> names{"eth",
+                                                           "vlan",
+                                                           "mpls",
+                                                           "arp",
+                                                           "ipv4",
+                                                           "ipv6",
+                                                           "udp",
+                                                           "tcp",
+                                                           "icmp",
+                                                           "icmpv6",
+                                                           "gre",
+                                                           "vxlan",
+                                                           "gtpu",
+                                                           "ipv6_hop_by_hop",
+                                                           "ipv6_routing",
+                                                           "ipv6_fragment",
+                                                           "ipv6_destination",
+                                                           "sctp",
+                                                           "sctp_data",
+                                                           "geneve",
+                                                           "pppoe",
+                                                           "pppoe_discovery",
+                                                           "pause",
+                                                           "pfc",
+                                                           "dns",
+                                                           "raw"};
+constexpr auto kinds = [] {
+    std::array<HeaderKind, header_kinds> out{};
+    for (std::size_t i = 0; i < header_kinds; ++i) out[i] = static_cast<HeaderKind>(i);
+    return out;
+}();
+static_assert(static_cast<std::size_t>(raw) + 1 == header_kinds);
 
 constexpr std::array fields{
     FieldInfo{eth, "dst", 0, 48, T::mac, "02:00:00:00:00:02; broadcast for arp, the group's for IP multicast",
@@ -75,7 +103,8 @@ constexpr std::array fields{
               "destination address (RFC 4291; default from RFC 5180)"},
 
     FieldInfo{udp, "src", 0, 16, T::number, "1024", "source port (RFC 768)"},
-    FieldInfo{udp, "dst", 16, 16, T::number, "9 (discard); 4789 before vxlan, 2152 before gtpu",
+    FieldInfo{udp, "dst", 16, 16, T::number,
+              "9 (discard); the port of a vxlan, geneve, gtpu, mpls, gre or dns that follows",
               "destination port (RFC 768)"},
     FieldInfo{udp, "length", 32, 16, T::number, "bytes from this header to the end, without padding",
               "length (RFC 768)"},
@@ -114,6 +143,113 @@ constexpr std::array fields{
 
     FieldInfo{gtpu, "teid", 32, 32, T::number, "1",
               "tunnel endpoint identifier (3GPP TS 29.281 section 5.1)"},
+
+    FieldInfo{ipv6_hop_by_hop, "next_header", 0, 8, T::number, "as of ipv6",
+              "next header (RFC 8200 section 4.3)"},
+    FieldInfo{ipv6_hop_by_hop, "length", 8, 8, T::number, "from the options",
+              "header length in 8 bytes, the first 8 not counted (RFC 8200 section 4.3)"},
+    FieldInfo{ipv6_hop_by_hop, "options", 16, 0, T::bytes, "none",
+              "options, padded by PadN to whole 8 bytes (RFC 8200 section 4.2)"},
+
+    FieldInfo{ipv6_routing, "next_header", 0, 8, T::number, "as of ipv6",
+              "next header (RFC 8200 section 4.4)"},
+    FieldInfo{ipv6_routing, "length", 8, 8, T::number, "from the data",
+              "header length in 8 bytes, the first 8 not counted (RFC 8200 section 4.4)"},
+    FieldInfo{ipv6_routing, "type", 16, 8, T::number, "253 (experimental)",
+              "routing type; 4 segment routing (RFC 8200 section 4.4, RFC 8754)"},
+    FieldInfo{ipv6_routing, "segments_left", 24, 8, T::number, "0", "segments left (RFC 8200 section 4.4)"},
+    FieldInfo{
+        ipv6_routing, "data", 32, 0, T::bytes, "zeros",
+        "what the type says, from the fifth byte on, zero-padded to whole 8 bytes (RFC 8200 section 4.4)"},
+
+    FieldInfo{ipv6_fragment, "next_header", 0, 8, T::number, "as of ipv6",
+              "next header (RFC 8200 section 4.5)"},
+    FieldInfo{ipv6_fragment, "offset", 16, 13, T::number, "0",
+              "offset in units of 8 bytes (RFC 8200 section 4.5)"},
+    FieldInfo{ipv6_fragment, "more", 31, 1, T::number, "0",
+              "1 if more fragments follow (RFC 8200 section 4.5)"},
+    FieldInfo{ipv6_fragment, "id", 32, 32, T::number, "0", "identification (RFC 8200 section 4.5)"},
+
+    FieldInfo{ipv6_destination, "next_header", 0, 8, T::number, "as of ipv6",
+              "next header (RFC 8200 section 4.6)"},
+    FieldInfo{ipv6_destination, "length", 8, 8, T::number, "from the options",
+              "header length in 8 bytes, the first 8 not counted (RFC 8200 section 4.6)"},
+    FieldInfo{ipv6_destination, "options", 16, 0, T::bytes, "none",
+              "options, padded by PadN to whole 8 bytes (RFC 8200 section 4.2)"},
+
+    FieldInfo{sctp, "src", 0, 16, T::number, "1024", "source port (RFC 9260 section 3.1)"},
+    FieldInfo{sctp, "dst", 16, 16, T::number, "9 (discard)", "destination port (RFC 9260 section 3.1)"},
+    FieldInfo{sctp, "tag", 32, 32, T::number, "1", "verification tag (RFC 9260 section 3.1)"},
+    FieldInfo{sctp, "checksum", 64, 32, T::number, "computed", "CRC32c (RFC 9260 section 6.8, appendix A)"},
+
+    FieldInfo{sctp_data, "type", 0, 8, T::number, "0 (DATA)", "chunk type (RFC 9260 section 3.2)"},
+    FieldInfo{sctp_data, "flags", 8, 8, T::number, "3: first and last fragment",
+              "1 ending, 2 beginning fragment, 4 unordered, 8 immediate (RFC 9260 section 3.3.1)"},
+    FieldInfo{sctp_data, "length", 16, 16, T::number, "bytes from this header to the end, without padding",
+              "chunk length (RFC 9260 section 3.2)"},
+    FieldInfo{sctp_data, "tsn", 32, 32, T::number, "0",
+              "transmission sequence number (RFC 9260 section 3.3.1)"},
+    FieldInfo{sctp_data, "stream", 64, 16, T::number, "0", "stream identifier (RFC 9260 section 3.3.1)"},
+    FieldInfo{sctp_data, "seq", 80, 16, T::number, "0", "stream sequence number (RFC 9260 section 3.3.1)"},
+    FieldInfo{sctp_data, "protocol", 96, 32, T::number, "0",
+              "payload protocol identifier (RFC 9260 section 3.3.1)"},
+
+    FieldInfo{geneve, "oam", 8, 1, T::number, "0", "control packet (RFC 8926 section 3.4)"},
+    FieldInfo{geneve, "critical", 9, 1, T::number, "0", "critical options present (RFC 8926 section 3.4)"},
+    FieldInfo{geneve, "protocol", 16, 16, T::number, "from the header that follows, else 0x88b5",
+              "EtherType of the payload (RFC 8926 section 3.4)"},
+    FieldInfo{geneve, "vni", 32, 24, T::number, "1", "virtual network identifier (RFC 8926 section 3.4)"},
+    FieldInfo{geneve, "options", 64, 0, T::bytes, "none",
+              "options, zero-padded to 4 bytes, at most 252; counted in their length (RFC 8926 section 3.5)"},
+
+    FieldInfo{pppoe, "code", 8, 8, T::number, "0", "code, 0 in a session (RFC 2516 section 4)"},
+    FieldInfo{pppoe, "session", 16, 16, T::number, "1", "session identifier (RFC 2516 section 4)"},
+    FieldInfo{pppoe, "length", 32, 16, T::number, "bytes behind this field, without padding",
+              "length (RFC 2516 section 4)"},
+    FieldInfo{pppoe, "protocol", 48, 16, T::number, "from the header that follows, else 1 (padding)",
+              "PPP protocol (RFC 1661 section 2)"},
+
+    FieldInfo{pppoe_discovery, "code", 8, 8, T::number, "9 (PADI)",
+              "9 PADI, 7 PADO, 0x19 PADR, 0x65 PADS, 0xa7 PADT (RFC 2516 section 5)"},
+    FieldInfo{pppoe_discovery, "session", 16, 16, T::number, "0", "session identifier (RFC 2516 section 4)"},
+    FieldInfo{pppoe_discovery, "length", 32, 16, T::number, "bytes behind this field, without padding",
+              "length (RFC 2516 section 4)"},
+    FieldInfo{pppoe_discovery, "tags", 48, 0, T::bytes, "01010000: any service",
+              "tags (RFC 2516 appendix A)"},
+
+    FieldInfo{pause, "opcode", 0, 16, T::number, "1", "MAC control opcode (IEEE 802.3 annex 31A)"},
+    FieldInfo{pause, "time", 16, 16, T::number, "65535",
+              "pause in units of 512 bit times; 0 ends it (IEEE 802.3 annex 31B)"},
+
+    FieldInfo{pfc, "opcode", 0, 16, T::number, "0x0101", "MAC control opcode (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "enable", 16, 16, T::number, "the priorities whose time is given",
+              "bit n: time_n counts (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_0", 32, 16, T::number, "0",
+              "pause of priority 0 in units of 512 bit times (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_1", 48, 16, T::number, "0", "of priority 1 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_2", 64, 16, T::number, "0", "of priority 2 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_3", 80, 16, T::number, "0", "of priority 3 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_4", 96, 16, T::number, "0", "of priority 4 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_5", 112, 16, T::number, "0", "of priority 5 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_6", 128, 16, T::number, "0", "of priority 6 (IEEE 802.1Q clause 36)"},
+    FieldInfo{pfc, "time_7", 144, 16, T::number, "0", "of priority 7 (IEEE 802.1Q clause 36)"},
+
+    FieldInfo{dns, "id", 0, 16, T::number, "0", "identifier (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "flags", 16, 16, T::number, "0x0100: a query, recursion desired",
+              "flags, opcode and response code (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "questions", 32, 16, T::number, "1",
+              "entries of the question section (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "answers", 48, 16, T::number, "0",
+              "records of the answer section (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "authorities", 64, 16, T::number, "0",
+              "records of the authority section (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "additionals", 80, 16, T::number, "0",
+              "records of the additional section (RFC 1035 section 4.1.1)"},
+    FieldInfo{dns, "name", 96, 0, T::domain, "example.com",
+              "name that is asked for (RFC 1035 section 4.1.2)"},
+    FieldInfo{dns, "type", 96, 16, T::number, "1 (A)",
+              "type of the question, 28 AAAA (RFC 1035 section 4.1.2)"},
+    FieldInfo{dns, "class", 112, 16, T::number, "1 (IN)", "class of the question (RFC 1035 section 4.1.2)"},
 };
 
 constexpr std::array<std::string_view, 9> flag_names{"fin", "syn", "rst", "psh", "ack",
@@ -129,6 +265,16 @@ const FieldInfo* find_field(HeaderKind header, std::string_view name) {
     const auto found = std::find_if(fields.begin(), fields.end(),
                                     [&](const FieldInfo& f) { return f.header == header && f.name == name; });
     return found == fields.end() ? nullptr : &*found;
+}
+
+bool behind_variable_part(const FieldInfo& field) {
+    return (field.header == eth || field.header == dns) && field.bit_offset >= variable_part &&
+           field.bit_width != 0;
+}
+
+bool is_ipv6_extension(HeaderKind kind) {
+    return kind == ipv6_hop_by_hop || kind == ipv6_routing || kind == ipv6_fragment ||
+           kind == ipv6_destination;
 }
 
 std::string_view name_of(HeaderKind kind) {

@@ -21,9 +21,21 @@ enum class HeaderKind : std::uint8_t {
     gre,
     vxlan,
     gtpu,
+    ipv6_hop_by_hop,
+    ipv6_routing,
+    ipv6_fragment,
+    ipv6_destination,
+    sctp,
+    sctp_data,
+    geneve,
+    pppoe,
+    pppoe_discovery,
+    pause,
+    pfc,
+    dns,
     raw
 };
-inline constexpr std::size_t header_kinds = 14;
+inline constexpr std::size_t header_kinds = 26;
 
 /// How a field's value is written in configuration and shown to people.
 enum class FieldType : std::uint8_t {
@@ -33,12 +45,14 @@ enum class FieldType : std::uint8_t {
     ipv6,    ///< "2001:db8::1"
     flags,   ///< TCP flags: number or "syn,ack"
     bytes,   ///< hex text of any length (ipv4 and tcp options); takes no program
+    domain,  ///< "www.example.com", as its labels of any length; takes no program
 };
 
 /// One named field of one header: where its bits lie, counted from the header's first bit, most significant
 /// first. VLAN tags stand as in IEEE 802.1Q, between the source address and the type: a vlan header is its
 /// TPID and TCI, and `eth type` is the EtherType behind the last tag. So every 16 bits of a tagged frame have
-/// exactly one name. `gre key` has its place only when it is given. Fields of type bytes have bit_width 0.
+/// exactly one name. `gre key` has its place only when it is given. Fields of type bytes and domain have
+/// bit_width 0.
 struct FieldInfo {
     HeaderKind header;
     std::string_view name;
@@ -52,6 +66,12 @@ struct FieldInfo {
 /// Every header and field that configuration may name; the decoder, the builder and the documentation share
 /// this table.
 std::span<const FieldInfo> all_fields();
+/// The field stands behind a part of any length, the tags of eth or the name of dns: its bits are counted
+/// from there, beginning with `variable_part`, the bits that such a header has before it.
+bool behind_variable_part(const FieldInfo& field);
+inline constexpr std::uint16_t variable_part = 96;
+/// The header is one that IPv6 may have between itself and what it carries (RFC 8200 section 4).
+bool is_ipv6_extension(HeaderKind kind);
 const FieldInfo* find_field(HeaderKind header, std::string_view name);
 
 std::string_view name_of(HeaderKind kind);

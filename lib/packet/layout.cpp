@@ -13,6 +13,7 @@ namespace {
 using enum HeaderKind;
 
 constexpr Value broadcast_mac = 0xffffffffffff;
+constexpr Value mac_control_group = 0x0180c2000001;
 
 class Builder {
   public:
@@ -51,9 +52,7 @@ class Builder {
                            [&](const FieldValue& value) { return value.field->name == name; });
     }
     [[nodiscard]] std::size_t bit_of(std::size_t h, const FieldInfo& field) const {
-        const auto& layer = out_.layers[h];
-        if (field.header == eth && field.bit_offset == 96) return layer.type_at * std::size_t{8};
-        return layer.offset * std::size_t{8} + field.bit_offset;
+        return packet::bit_of(out_.layers[h], field);
     }
     void set(std::size_t h, std::string_view name, Value value) {
         const auto* const field = find_field(kind(h), name);
@@ -75,14 +74,21 @@ class Builder {
         while (h < count() && kind(h) == vlan) ++h;
         return h < count() ? std::optional(h) : std::nullopt;
     }
-    /// The IP header whose payload `h` is, through raw bytes such as extension headers.
+    /// The IP header whose payload `h` is, through extension headers, which may be raw bytes.
     [[nodiscard]] std::optional<std::size_t> enclosing_ip(std::size_t h) const {
         while (h > 0) {
             --h;
             if (kind(h) == ipv4 || kind(h) == ipv6) return h;
-            if (kind(h) != raw) break;
+            if (kind(h) != raw && !is_ipv6_extension(kind(h))) break;
         }
         return std::nullopt;
+    }
+    [[nodiscard]] bool varies(std::size_t h, std::string_view name) const {
+        const auto& fields = model_.headers[h].fields;
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            if (fields[f].field->name == name && !resolver_.field(h, f).constant()) return true;
+        }
+        return false;
     }
 
     void check_order();
@@ -95,8 +101,10 @@ class Builder {
     void fill_target_mac(std::size_t h);
     void add_length(std::size_t h);
     void add_checksum(std::size_t h);
+    void add_crc(std::size_t h);
     [[nodiscard]] bool may_be_zero(std::size_t h, const FieldInfo& field) const;
-    void add_pseudo_header(ChecksumField& sum, std::size_t h);
+    void add_pseudo_header(ChecksumField& sum, std::size_t ip, std::size_t h);
+    [[nodiscard]] std::optional<std::uint32_t> final_destination(std::size_t ip, std::size_t h);
     void add_raw(std::size_t h);
 
     const PacketModel& model_;
@@ -147,10 +155,11 @@ void Builder::place_headers() {
     for (std::size_t h = 0; h < count(); ++h) {
         std::string why;
         const auto blank = blank_header(model_.headers[h], why);
-        if (!why.empty()) refuse(pointer(h, "options"), why);
+        if (!why.empty()) refuse(pointer(h, model_.headers[h].bytes.front().first->name), why);
         out_.layers.push_back({kind(h), names[h], static_cast<std::uint32_t>(out_.bytes.size()),
                                static_cast<std::uint32_t>(blank.size()), 0});
         out_.bytes.insert(out_.bytes.end(), blank.begin(), blank.end());
+        if (kind(h) == dns) out_.layers[h].type_at = static_cast<std::uint32_t>(out_.bytes.size()) - 4;
         const std::size_t owner = untagged(h);
         if (kind(owner) == eth && next(h) != vlan) {
             out_.layers[owner].type_at = static_cast<std::uint32_t>(out_.bytes.size());
@@ -232,11 +241,14 @@ void Builder::fill_from_neighbours(std::size_t h) {
     }
 }
 
-/// Broadcast for ARP requests; RFC 1112 section 6.4 and RFC 2464 section 7 for multicast groups.
+/// Broadcast for ARP requests and PADI (RFC 2516 section 5.1), the group of MAC control for pauses (IEEE
+/// 802.3 annex 31B); RFC 1112 section 6.4 and RFC 2464 section 7 for multicast groups.
 void Builder::fill_target_mac(std::size_t h) {
     const auto behind = after_tags(h);
     if (!behind) return;
     if (kind(*behind) == arp && get(*behind, "operation") == 1) set(h, "dst", broadcast_mac);
+    if (kind(*behind) == pppoe_discovery && get(*behind, "code") == 9) set(h, "dst", broadcast_mac);
+    if (kind(*behind) == pause || kind(*behind) == pfc) set(h, "dst", mac_control_group);
     if (kind(*behind) == ipv4) {
         const Value group = get(*behind, "dst");
         if (group >> 28 == 0xe) set(h, "dst", Value{0x01005e000000} | (group & 0x7fffff));
@@ -253,6 +265,12 @@ void Builder::add_length(std::size_t h) {
     if (kind(h) == ipv6 && !given(h, "payload_length")) out_.lengths.push_back({at + 4, at + 40});
     if (kind(h) == udp && !given(h, "length")) out_.lengths.push_back({at + 4, at});
     if (kind(h) == gtpu) out_.lengths.push_back({at + 2, at + 8});
+    if ((kind(h) == pppoe || kind(h) == pppoe_discovery) && !given(h, "length"))
+        out_.lengths.push_back({at + 4, at + 6});
+    if (kind(h) == sctp_data && !given(h, "length")) {
+        out_.lengths.push_back({at + 2, at});
+        out_.whole_words_from = at;
+    }
 }
 
 void Builder::add_checksum(std::size_t h) {
@@ -268,13 +286,14 @@ void Builder::add_checksum(std::size_t h) {
         }
         return;
     }
+    if (kind(h) == sctp) return add_crc(h);
     ChecksumField sum;
     sum.at = at + field->bit_offset / 8U;
     sum.covered.push_back({at, kind(h) == ipv4 ? at + out_.layers[h].length : to_the_end});
     if (kind(h) == udp || kind(h) == tcp || kind(h) == icmpv6) {
         if (!ip) return;  // no addresses to sum: the field stays zero
         sum.zero_is_ffff = kind(h) == udp;
-        add_pseudo_header(sum, *ip);
+        add_pseudo_header(sum, *ip, h);
         sum.constant = std::uint32_t{ip_protocol(kind(h))} << 8;
         sum.length_from = at;
     }
@@ -293,21 +312,60 @@ bool Builder::may_be_zero(std::size_t h, const FieldInfo& field) const {
     return zero;
 }
 
-void Builder::add_pseudo_header(ChecksumField& sum, std::size_t h) {
+void Builder::add_crc(std::size_t h) {
     const std::uint32_t at = out_.layers[h].offset;
-    sum.covered.push_back(kind(h) == ipv4 ? ChecksumField::Interval{at + 12, at + 20}
-                                          : ChecksumField::Interval{at + 8, at + 40});
+    out_.crcs.push_back({at + 8, at, to_the_end, pointer(h, "checksum")});
+}
+
+void Builder::add_pseudo_header(ChecksumField& sum, std::size_t ip, std::size_t h) {
+    const std::uint32_t at = out_.layers[ip].offset;
+    if (kind(ip) == ipv4) {
+        sum.covered.push_back({at + 12, at + 20});
+    } else if (const auto last = final_destination(ip, h)) {
+        sum.covered.push_back({at + 8, at + 24});
+        sum.covered.push_back({*last, *last + 16});
+    } else {
+        sum.covered.push_back({at + 8, at + 40});
+    }
+}
+
+/// RFC 8200 section 8.1: behind a routing header that is not used up, the pseudo-header takes the address
+/// where the packet ends: the first of segment routing's list (RFC 8754), the last of the other types' (RFC
+/// 5095, RFC 6275).
+std::optional<std::uint32_t> Builder::final_destination(std::size_t ip, std::size_t h) {
+    for (std::size_t r = ip + 1; r < h; ++r) {
+        if (kind(r) != ipv6_routing) continue;
+        const bool unknown = varies(r, "segments_left") || varies(r, "type");
+        if (!unknown && get(r, "segments_left") == 0) continue;
+        const Value type = get(r, "type");
+        const Layer& layer = out_.layers[r];
+        if (unknown || layer.length < 24 || (type != 0 && type != 2 && type != 4)) {
+            refuse(pointer(h),
+                   "its checksum takes the address where the packet ends, which the routing header "
+                   "before it does not tell: give checksum, or segments_left 0");
+            return std::nullopt;
+        }
+        return type == 4 ? layer.offset + 8 : layer.offset + layer.length - 16;
+    }
+    return std::nullopt;
 }
 
 void Builder::add_raw(std::size_t h) {
     for (const auto& wanted : model_.headers[h].checksums) {
         const auto size = static_cast<std::uint32_t>(out_.bytes.size());
+        const bool crc = wanted.pseudo == RawChecksum::Pseudo::crc32c;
         const std::uint32_t addresses = wanted.pseudo == RawChecksum::Pseudo::ipv4 ? 20 : 40;
-        const bool inside = wanted.pseudo == RawChecksum::Pseudo::none || wanted.ip + addresses <= size;
-        if (wanted.offset + 2U > model_.headers[h].raw.size() || wanted.from > size || !inside ||
+        const bool inside =
+            crc || wanted.pseudo == RawChecksum::Pseudo::none || wanted.ip + addresses <= size;
+        if (wanted.offset + (crc ? 4U : 2U) > model_.headers[h].raw.size() || wanted.from > size || !inside ||
             (wanted.to && (*wanted.to < wanted.from || *wanted.to > size))) {
             refuse(pointer(h), "a checksum at byte " + std::to_string(wanted.offset) +
                                    " stands in, or covers, bytes that the packet does not have");
+            continue;
+        }
+        if (crc) {
+            out_.crcs.push_back({out_.layers[h].offset + wanted.offset, wanted.from,
+                                 wanted.to ? *wanted.to : to_the_end, pointer(h)});
             continue;
         }
         ChecksumField sum;

@@ -22,8 +22,14 @@ struct Layer {
     std::string name;           ///< "ipv4.2"
     std::uint32_t offset = 0;   ///< of its first byte
     std::uint32_t length = 0;   ///< bytes with options; of eth the two addresses alone
-    std::uint32_t type_at = 0;  ///< eth: where its type stands, behind the tags
+    std::uint32_t type_at = 0;  ///< eth, dns: where its type stands, behind the tags or the name
 };
+
+/// First bit in the frame of a field of a layer.
+inline std::uint32_t bit_of(const Layer& layer, const FieldInfo& field) {
+    return behind_variable_part(field) ? layer.type_at * 8 + field.bit_offset - variable_part
+                                       : layer.offset * 8 + field.bit_offset;
+}
 
 /// Bits that follow a sequence.
 struct Part {
@@ -54,6 +60,14 @@ struct ChecksumField {
     bool zero_is_ffff = false;                 ///< RFC 768: zero would say that there is none
 };
 
+/// A CRC32c of SCTP (RFC 9260 appendix A), stored least significant byte first. Itself counts as zero.
+struct CrcField {
+    std::uint32_t at = 0;
+    std::uint32_t from = 0;
+    std::uint32_t to = to_the_end;
+    std::string pointer;
+};
+
 /// The headers of a packet laid out, before its size is known.
 struct Layout {
     std::vector<std::uint8_t> bytes;  ///< of the headers; what varies or depends on the size is still zero
@@ -61,6 +75,8 @@ struct Layout {
     std::vector<Part> parts;
     std::vector<LengthField> lengths;
     std::vector<ChecksumField> checksums;
+    std::vector<CrcField> crcs;
+    std::optional<std::uint32_t> whole_words_from;  ///< from here to the end must be whole 4 bytes
 };
 
 /// Lays out the headers: operator's values where given, else defaults and what follows from the neighbours.

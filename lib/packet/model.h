@@ -65,9 +65,10 @@ struct LayerField {
     bool operator==(const LayerField&) const = default;
 };
 
-/// An RFC 1071 checksum computed into two bytes of a raw header, for imported packets.
+/// An RFC 1071 checksum computed into two bytes of a raw header, or SCTP's CRC32c into four, for imported
+/// packets.
 struct RawChecksum {
-    enum class Pseudo : std::uint8_t { none, ipv4, ipv6 };
+    enum class Pseudo : std::uint8_t { none, ipv4, ipv6, crc32c };
     std::uint16_t offset = 0;         ///< where it is written, counted from the header's first byte
     std::uint16_t from = 0;           ///< first byte that it covers, counted from the frame's first
     std::optional<std::uint16_t> to;  ///< end, exclusive; none: the frame's end, before any padding

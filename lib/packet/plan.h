@@ -113,6 +113,14 @@ struct ChecksumWrite {
     SumTargets sums;           ///< outer checksums that cover this one
 };
 
+/// A CRC32c over what was stamped, from `from` to `to`.
+struct CrcWrite {
+    std::uint16_t offset = 0;
+    std::uint16_t from = 0;
+    std::uint16_t to = 0;  ///< 0: to the end of the packet
+    SumTargets sums;
+};
+
 /// Random bytes from `offset` to the end of the packet, or to its trailer.
 struct RandomPayload {
     std::uint16_t offset = 0;
@@ -137,6 +145,7 @@ struct Plan {
     Array<WideCell> wide;
     Array<VariantWrite> by_size;
     const RandomPayload* payload = nullptr;
+    Array<CrcWrite> crcs;
     Array<ChecksumWrite> checksums;  ///< inner before outer
     const Column* columns = nullptr;
     const WidePart* wide_parts = nullptr;
@@ -160,6 +169,8 @@ Array<Executor> executors();
 // Slow values, computed by code that is compiled once. `out` has room for count values.
 void compute_column(const Column& column, std::uint64_t first, std::uint32_t count,
                     std::uint32_t* out) noexcept;
+/// Computes the CRC into a frame of that length and returns it as it is stored.
+std::uint32_t write_crc(const CrcWrite& write, std::uint32_t length, std::uint8_t* frame) noexcept;
 /// Values of a wide cell as they stand in memory, 16 bytes a packet in two halves.
 void compute_wide(const Plan& plan, const WideCell& cell, std::uint64_t first, std::uint32_t count,
                   std::uint64_t* head, std::uint64_t* tail) noexcept;

@@ -47,13 +47,23 @@ bool identifies_flow(const FieldInfo& field) {
         case HeaderKind::arp:
         case HeaderKind::icmp:
         case HeaderKind::icmpv6:
+        case HeaderKind::ipv6_hop_by_hop:
+        case HeaderKind::ipv6_routing:
+        case HeaderKind::ipv6_fragment:
+        case HeaderKind::ipv6_destination:
+        case HeaderKind::sctp_data:
+        case HeaderKind::pppoe_discovery:
+        case HeaderKind::pause:
+        case HeaderKind::pfc:
+        case HeaderKind::dns:
         case HeaderKind::raw:
             return false;
         default:
             break;
     }
-    static constexpr std::string_view names[] = {"src", "dst",  "id",       "label",       "vni",
-                                                 "key", "teid", "protocol", "next_header", "flow_label"};
+    static constexpr std::string_view names[] = {"src",      "dst",         "id",        "label",
+                                                 "vni",      "key",         "teid",      "session",
+                                                 "protocol", "next_header", "flow_label"};
     const bool named = std::find(std::begin(names), std::end(names), field.name) != std::end(names);
     return named && !(field.header == HeaderKind::ipv4 && field.name == "id");
 }

@@ -25,6 +25,7 @@ constexpr std::array pairs{
     Pair{ipv6, "src", "dst", true},
     Pair{udp, "src", "dst", true},
     Pair{tcp, "src", "dst", true},
+    Pair{sctp, "src", "dst", true},
     Pair{arp, "sender_mac", "target_mac", false},
     Pair{arp, "sender_ip", "target_ip", true},
 };

@@ -65,6 +65,7 @@ struct Checker {
 Sizes one_size(std::uint32_t length) {
     Sizes sizes;
     sizes.lengths.push_back(static_cast<std::uint16_t>(length));
+    sizes.taken = sizes.lengths;
     sizes.mean_l2_bytes = {length + fcs_bytes, 1};
     return sizes;
 }
@@ -93,6 +94,7 @@ Sizes weighted_sizes(const std::vector<WeightedSize>& weighted, const Checker& c
         variant = static_cast<std::uint16_t>(sizes.lengths.size());
         sizes.lengths.push_back(static_cast<std::uint16_t>(size - fcs_bytes));
     }
+    sizes.taken = sizes.lengths;
     std::uint64_t sum = 0;
     sizes.variant.kind = Sequence::Kind::list;
     for (const auto entry : order) {
@@ -142,6 +144,10 @@ Sizes program_sizes(const Sequence& program, const Checker& checker) {
     for (Value size = *low; size <= *high; ++size) {
         sizes.lengths.push_back(static_cast<std::uint16_t>(size - fcs_bytes));
     }
+    std::vector<Value> distinct = values;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const Value size : distinct) sizes.taken.push_back(static_cast<std::uint16_t>(size - fcs_bytes));
     sizes.variant = program;
     sizes.variant_base = *low;
     const Value sum = std::accumulate(values.begin(), values.end(), Value{0});

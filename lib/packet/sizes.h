@@ -16,6 +16,7 @@ namespace volley::packet {
 /// The lengths that packets take, without FCS, and which packet takes which.
 struct Sizes {
     std::vector<std::uint16_t> lengths;  ///< by variant, ascending; one entry when all packets are alike
+    std::vector<std::uint16_t> taken;    ///< those that some packet has
     Sequence variant;                    ///< variant of packet i, before subtracting `variant_base`
     Value variant_base = 0;
     Rational mean_l2_bytes;  ///< with FCS

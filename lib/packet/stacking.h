@@ -21,9 +21,10 @@ std::optional<std::uint16_t> next_number(HeaderKind parent, std::optional<Header
 /// May `child` stand behind `parent`, which has no next field? If not, `instead` says what may.
 bool carries(HeaderKind parent, HeaderKind child, std::string& instead);
 
-/// UDP port that announces `child` (RFC 7348, 3GPP TS 29.281, RFC 7510, RFC 8086), or nothing.
+/// UDP port that announces `child` (RFC 7348, RFC 8926, 3GPP TS 29.281, RFC 7510, RFC 8086, RFC 1035), or
+/// nothing.
 std::optional<std::uint16_t> udp_port(HeaderKind child);
-/// IP protocol of a transport header's pseudo-header.
+/// IP protocol of a transport or IPv6 extension header; 0 for none, and for hop-by-hop options.
 std::uint8_t ip_protocol(HeaderKind kind);
 
 }  // namespace volley::packet

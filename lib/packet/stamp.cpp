@@ -245,6 +245,16 @@ void write_payload(const Pass& pass, Scratch& scratch) {
     add_to_sums(pass, payload.sums, scratch.other, scratch);
 }
 
+/// Reads what all other writes but checksums left, so these are done before.
+void write_crcs(const Pass& pass, const CrcWrite& write, Scratch& scratch) {
+    for (u32 k = 0; k < pass.n; ++k) {
+        const u32 length =
+            pass.plan.size == nullptr ? pass.plan.fixed_length : pass.plan.lengths[scratch.variant[k]];
+        scratch.other[k] = write_crc(write, length, pass.frames[k]);
+    }
+    add_to_sums(pass, write.sums, scratch.other, scratch);
+}
+
 void write_checksum(const Pass& pass, const ChecksumWrite& write, Scratch& scratch) {
     const u32* sum = scratch.sums[write.slot];
     const u32* shared = write.shared == write.slot ? no_values : scratch.sums[write.shared];
@@ -272,6 +282,8 @@ void stamp_pass(const Pass& pass, Scratch& scratch) {
     for (u32 c = 0; c < plan.wide.count; ++c) write_wide(pass, plan.wide.data[c], scratch);
     for (u32 w = 0; w < plan.by_size.count; ++w) write_by_size(pass, plan.by_size.data[w], scratch);
     if (plan.payload != nullptr) write_payload(pass, scratch);
+    if (plan.crcs.count != 0) write_waiting(pass, scratch);
+    for (u32 c = 0; c < plan.crcs.count; ++c) write_crcs(pass, plan.crcs.data[c], scratch);
     for (u32 c = 0; c < plan.checksums.count; ++c) write_checksum(pass, plan.checksums.data[c], scratch);
     write_waiting(pass, scratch);
 }

@@ -44,6 +44,7 @@ class Summer {
             return;
         }
         for (const auto& field : layout_.lengths) add_length(field);
+        for (const auto& field : layout_.crcs) add_crc(field);
         for (std::size_t c = 0; c < layout_.checksums.size(); ++c) visit(c);
         if (!problems_.empty()) return;
         for (const auto c : order_) add_checksum(c);
@@ -53,6 +54,7 @@ class Summer {
         for (auto& cell : out_.narrow) cell.sums = targets(source++);
         for (auto& cell : out_.wide) cell.sums = targets(source++);
         for (auto& payload : out_.payload) payload.sums = targets(source++);
+        for (auto& crc : out_.crcs) crc.sums = targets(source++);
         for (auto& write : out_.checksums) write.sums = targets(source++);
         for (std::size_t slot = 0; slot < slots_.size(); ++slot) add_start(slot);
         fuse_by_size();
@@ -73,6 +75,7 @@ class Summer {
     }
 
     void add_length(const LengthField& field);
+    void add_crc(const CrcField& field);
     void visit(std::size_t c);
     [[nodiscard]] Dependence own_dependence(const ChecksumField& sum) const;
     void add_checksum(std::size_t c);
@@ -118,11 +121,31 @@ void Summer::add_length(const LengthField& field) {
     }
 }
 
+/// A CRC of bytes that do not vary stands in the image; any other is computed packet by packet.
+void Summer::add_crc(const CrcField& field) {
+    const ChecksumField covers{field.at, {{field.from, field.to}}, 0, std::nullopt, false};
+    for (const auto& sum : layout_.checksums) {
+        if (!touches(covers, sum.at, 2)) continue;
+        problems_.push_back({field.pointer, "covers another checksum; give one of them"});
+        return;
+    }
+    CrcWrite write;
+    write.offset = static_cast<std::uint16_t>(field.at);
+    write.from = static_cast<std::uint16_t>(field.from);
+    if (field.to != to_the_end || !varies()) write.to = static_cast<std::uint16_t>(std::min(field.to, end_));
+    if (own_dependence(covers) == Dependence::constant) {
+        write_crc(write, end_, out_.image.data());
+    } else {
+        out_.crcs.push_back(write);
+    }
+}
+
 Dependence Summer::own_dependence(const ChecksumField& sum) const {
     bool index = false;
     for (const auto& cell : out_.narrow) index |= touches(sum, cell.offset, cell.width);
     for (const auto& cell : out_.wide) index |= touches(sum, cell.offset, cell.width);
     for (const auto& payload : out_.payload) index |= touches(sum, payload.offset, 1);
+    for (const auto& crc : out_.crcs) index |= touches(sum, crc.offset, 4);
     if (index) return Dependence::index;
     bool size = sum.length_from.has_value();
     for (const auto& interval : sum.covered) size |= interval.end == to_the_end;
@@ -173,6 +196,7 @@ Table Summer::partial_sums(const ChecksumField& sum) const {
     };
     for (const auto& cell : out_.narrow) clear(cell.offset, cell.width);
     for (const auto& cell : out_.wide) clear(cell.offset, cell.width);
+    for (const auto& crc : out_.crcs) clear(crc.offset, 4);
     clear(sum.at, 2);
     std::vector<std::uint64_t> sums(lengths_.size(), sum.constant);
     const auto add_word = [&](std::uint32_t at, std::size_t v, std::uint16_t word) {
@@ -233,6 +257,7 @@ void Summer::find_sources() {
     for (const auto& cell : out_.narrow) find_sources(cell.offset, cell.width);
     for (const auto& cell : out_.wide) find_sources(cell.offset, cell.width);
     for (const auto& payload : out_.payload) find_sources(payload.offset, 1);
+    for (const auto& crc : out_.crcs) find_sources(crc.offset, 4);
     for (const auto& write : out_.checksums) find_sources(write.offset, 2);
 }
 

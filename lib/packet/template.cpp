@@ -44,6 +44,26 @@ void check_room(std::uint32_t shortest, std::size_t content, std::size_t grown,
              std::to_string(needed + fcs_bytes) + " or more"});
 }
 
+/// What a CRC of SCTP and its chunks ask of the packet.
+void check_crcs(const Layout& layout, const Sizes& sizes, const PacketModel& model, bool is_signed,
+                std::vector<Problem>& problems) {
+    for (const auto& crc : layout.crcs) {
+        if (!is_signed) break;
+        problems.push_back({crc.pointer,
+                            "the signature is written behind the CRC32c that covers it: give "
+                            "checksum, or leave signature and latency out"});
+    }
+    if (!layout.whole_words_from) return;
+    const std::size_t given = model.payload.kind == Payload::Kind::bytes ? model.payload.bytes.size() : 0;
+    const auto whole = [&](std::size_t end) { return (end - *layout.whole_words_from) % 4 == 0; };
+    const bool fits = model.frame_size ? std::all_of(sizes.taken.begin(), sizes.taken.end(), whole)
+                                       : whole(layout.bytes.size() + given);
+    if (fits) return;
+    problems.push_back({model.frame_size ? "/frame_size" : "/headers",
+                        "chunks of sctp are whole 4 bytes (RFC 9260 section 3.2): give sizes that end so, "
+                        "or sctp_data its length"});
+}
+
 }  // namespace
 
 PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rational mean,
@@ -104,6 +124,8 @@ std::variant<std::unique_ptr<const PacketTemplate>, std::vector<Problem>> build(
     const auto sizes = resolve_sizes(model, resolver.size(), layout.bytes.size(), given + trailer, problems);
     if (!problems.empty()) return problems;
     if (signing != nullptr) check_room(sizes.lengths.front(), layout.bytes.size() + given, trailer, problems);
+    check_crcs(layout, sizes, model, signing != nullptr, problems);
+    if (!problems.empty()) return problems;
     auto assembly = assemble(model, std::move(layout), sizes, signing.get(), problems);
     if (!problems.empty()) return problems;
     return std::make_unique<const PacketTemplate>(std::move(assembly), sizes.mean_l2_bytes,

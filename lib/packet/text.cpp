@@ -84,6 +84,7 @@ std::string to_text(FieldType type, Value value) {
             return flags_text(value);
         case FieldType::number:
         case FieldType::bytes:
+        case FieldType::domain:
             break;
     }
     return decimal(value);

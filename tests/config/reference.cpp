@@ -45,6 +45,8 @@ std::string_view type_of(const packet::FieldInfo& field) {
             return "TCP flags";
         case packet::FieldType::bytes:
             return "hexadecimal text";
+        case packet::FieldType::domain:
+            return "domain name";
         case packet::FieldType::number:
             break;
     }

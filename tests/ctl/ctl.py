@@ -8,7 +8,7 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1])
 VOLLEYCTL = sys.argv[2]
-CHECKS = [word for name in ("ip", "udp", "tcp") for word in ("-o", f"{name}.check_checksum:TRUE")]
+CHECKS = [word for name in ("ip", "udp", "tcp") for word in ("-o", f"{name}.check_checksum:TRUE")] + ["-o", "sctp.checksum:CRC-32c"]
 
 
 def run(*args):

@@ -30,9 +30,33 @@ unsigned protocol_of(HeaderKind kind) {
             return 47;
         case icmpv6:
             return 58;
+        case HeaderKind::sctp:
+            return 132;
+        case ipv6_routing:
+            return 43;
+        case ipv6_fragment:
+            return 44;
+        case ipv6_destination:
+            return 60;
         default:
             return 0;
     }
+}
+
+unsigned ppp_of(HeaderKind kind) {
+    return kind == HeaderKind::ipv4 ? 0x0021 : kind == HeaderKind::ipv6 ? 0x0057 : kind == mpls ? 0x0281 : 0;
+}
+
+/// Bit by bit, most significant bit of the polynomial 0x1edc6f41 last (RFC 9260 appendix A).
+std::uint32_t slow_crc(std::span<const std::uint8_t> bytes) {
+    std::uint32_t crc = ~0U;
+    for (const auto byte : bytes) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            const bool odd = ((crc ^ (static_cast<unsigned>(byte) >> bit)) & 1U) != 0;
+            crc = (crc >> 1U) ^ (odd ? 0x82f63b78U : 0U);
+        }
+    }
+    return ~crc;
 }
 
 unsigned ethertype_of(HeaderKind kind) {
@@ -47,6 +71,13 @@ unsigned ethertype_of(HeaderKind kind) {
             return 0x8847;
         case HeaderKind::eth:
             return 0x6558;
+        case pppoe:
+            return 0x8864;
+        case pppoe_discovery:
+            return 0x8863;
+        case HeaderKind::pause:
+        case pfc:
+            return 0x8808;
         default:
             return 0;
     }
@@ -76,8 +107,10 @@ void Checker::see_end(std::size_t end, const char* field) {
 
 void Checker::next_type(HeaderKind parent, unsigned type, std::size_t next) {
     if (next >= stack_.size() || stack_[next].kind == raw) return;
-    const bool ether = parent == HeaderKind::eth || parent == gre;
-    const unsigned expected = ether ? ethertype_of(stack_[next].kind) : protocol_of(stack_[next].kind);
+    const bool ether = parent == HeaderKind::eth || parent == gre || parent == geneve;
+    const auto kind = stack_[next].kind;
+    const unsigned expected = ether ? ethertype_of(kind) : parent == pppoe ? ppp_of(kind) : protocol_of(kind);
+    if (kind == ipv6_hop_by_hop && type != 0) complain("hop-by-hop options are not announced");
     if (expected != 0 && type != expected) complain("wrong next type in " + std::string(name_of(parent)));
 }
 
@@ -113,7 +146,9 @@ void Checker::transport(HeaderKind kind, std::size_t& at) {
     if (kind != icmp) {
         const auto& ip = layers_[static_cast<std::size_t>(ip_)];
         const bool four = ip.kind == HeaderKind::ipv4;
-        total += four ? sum(ip.offset + 12, ip.offset + 20) : sum(ip.offset + 8, ip.offset + 40);
+        const std::size_t target = last_hop_ != 0 ? last_hop_ : ip.offset + 24;
+        total += four ? sum(ip.offset + 12, ip.offset + 20)
+                      : sum(ip.offset + 8, ip.offset + 24) + sum(target, target + 16);
         total += protocol_of(kind) + (end_ - at);
     }
     if (folded(total) != 0xffff) complain(std::string(name_of(kind)) + " checksum");
@@ -122,6 +157,69 @@ void Checker::transport(HeaderKind kind, std::size_t& at) {
         see_end(at + word(at + 4), "UDP length");
     }
     at += kind == tcp ? (frame_[at + 12] >> 4) * 4U : 8U;
+}
+
+void Checker::extension(HeaderKind kind, std::size_t& at, std::size_t next) {
+    next_type(kind, frame_[at], next);
+    const std::size_t length = kind == ipv6_fragment ? 8 : frame_[at + 1] * 8U + 8U;
+    if (at + length > end_) complain("extension header reaches beyond its packet");
+    if (kind == ipv6_routing && frame_[at + 2] == 4 && frame_[at + 3] != 0) last_hop_ = at + 8;
+    if (kind == ipv6_hop_by_hop || kind == ipv6_destination) {
+        std::size_t option = at + 2;
+        while (option < at + length) option += frame_[option] == 0 ? 1 : frame_[option + 1] + 2U;
+        if (option != at + length) complain("options do not end with their header");
+    }
+    at += length;
+}
+
+void Checker::sctp(std::size_t& at) {
+    std::vector<std::uint8_t> copy(frame_.begin() + static_cast<std::ptrdiff_t>(at),
+                                   frame_.begin() + static_cast<std::ptrdiff_t>(end_));
+    std::uint32_t told = 0;
+    for (unsigned byte = 0; byte < 4; ++byte) {
+        told |= static_cast<std::uint32_t>(copy[8 + byte]) << (8 * byte);
+        copy[8 + byte] = 0;
+    }
+    if (slow_crc(copy) != told) complain("SCTP checksum");
+    at += 12;
+}
+
+void Checker::other(HeaderKind kind, std::size_t& at, std::size_t i) {
+    switch (kind) {
+        case HeaderKind::sctp:
+            return sctp(at);
+        case sctp_data:
+            see_end(at + word(at + 2), "SCTP chunk length");
+            if ((end_ - at) % 4 != 0) complain("SCTP chunk without its padding");
+            at += 16;
+            return;
+        case geneve:
+            next_type(kind, word(at + 2), i + 1);
+            at += 8 + frame_[at] * 4U;
+            return;
+        case pppoe:
+            next_type(kind, word(at + 6), i + 1);
+            see_end(at + 6 + word(at + 4), "PPPoE length");
+            at += 8;
+            return;
+        case pppoe_discovery:
+            see_end(at + 6 + word(at + 4), "PPPoE length");
+            at += 6;
+            return;
+        case HeaderKind::pause:
+            at += 4;
+            return;
+        case pfc:
+            at += 20;
+            return;
+        case dns:
+            at += 12;
+            while (frame_[at] != 0) at += frame_[at] + 1U;
+            at += 5;
+            return;
+        default:
+            at += stack_[i].raw_length;
+    }
 }
 
 void Checker::walk() {
@@ -142,6 +240,7 @@ void Checker::walk() {
             case HeaderKind::ipv4:
             case HeaderKind::ipv6:
                 ip_ = static_cast<int>(layers_.size()) - 1;
+                last_hop_ = 0;
                 kind == HeaderKind::ipv4 ? ipv4(at, type) : ipv6(at, type);
                 next_type(kind, type, i + 1);
                 break;
@@ -172,8 +271,14 @@ void Checker::walk() {
             case arp:
                 at += 28;
                 break;
+            case ipv6_hop_by_hop:
+            case ipv6_routing:
+            case ipv6_fragment:
+            case ipv6_destination:
+                extension(kind, at, i + 1);
+                break;
             default:
-                at += stack_[i].raw_length;
+                other(kind, at, i);
                 break;
         }
     }

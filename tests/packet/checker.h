@@ -37,6 +37,9 @@ class Checker {
     void ipv4(std::size_t& at, unsigned& type);
     void ipv6(std::size_t& at, unsigned& type);
     void transport(HeaderKind kind, std::size_t& at);
+    void extension(HeaderKind kind, std::size_t& at, std::size_t next);
+    void sctp(std::size_t& at);
+    void other(HeaderKind kind, std::size_t& at, std::size_t i);
     void next_type(HeaderKind parent, unsigned type, std::size_t next);
     void see_end(std::size_t end, const char* field);
     [[nodiscard]] unsigned word(std::size_t at) const { return frame_[at] * 256U + frame_[at + 1]; }
@@ -49,6 +52,7 @@ class Checker {
     bool end_known_ = false;
     int ip_ =
         -1;  ///< index in layers_ of the IP header that a transport header's sum takes its addresses from
+    std::size_t last_hop_ = 0;  ///< if not 0, where that sum takes the destination from instead
     std::vector<SeenLayer> layers_;
     std::vector<std::string> complaints_;
 };

@@ -39,8 +39,15 @@ TEST(Problems, name_what_a_header_may_stand_behind) {
     EXPECT_EQ(problems_of(packet({header(eth), header(ipv4), header(vlan)})),
               Lines{"/headers/2/vlan: vlan cannot follow ipv4; a tag stands behind eth or vlan"});
     EXPECT_EQ(problems_of(packet({header(eth), header(ipv4), header(udp), header(tcp)})),
-              Lines{"/headers/3/tcp: tcp cannot follow udp, which carries vxlan, gtpu, mpls or gre; for "
-                    "other bytes use raw"});
+              Lines{"/headers/3/tcp: tcp cannot follow udp, which carries vxlan, geneve, gtpu, mpls, gre or "
+                    "dns; for other bytes use raw"});
+    EXPECT_EQ(problems_of(packet({header(eth), header(ipv4), header(ipv6_routing), header(udp)})),
+              Lines{"/headers/2/ipv6_routing: ipv6_routing cannot follow ipv4; put what carries it between "
+                    "them, or give ipv4 protocol"});
+    EXPECT_EQ(problems_of(packet({header(eth), header(ipv6), header(ipv6_destination),
+                                  header(ipv6_hop_by_hop), header(udp)})),
+              Lines{"/headers/3/ipv6_hop_by_hop: ipv6_hop_by_hop cannot follow ipv6_destination; put what "
+                    "carries it between them, or give ipv6_destination next_header"});
     EXPECT_EQ(problems_of(packet({header(ipv4)})),
               Lines{"/headers/0/ipv4: a frame cannot start with ipv4; put eth (or raw) first"});
     EXPECT_EQ(problems_of(packet({})), Lines{"/headers: the packet is empty; give it at least one header"});
@@ -145,7 +152,7 @@ TEST(Problems, tell_names_that_lead_nowhere) {
 
 TEST(Problems, tell_bytes_that_cannot_be) {
     EXPECT_EQ(problems_of(packet({header(eth), with_options(header(ipv4), std::vector<std::uint8_t>(41))})),
-              Lines{"/headers/1/ipv4/options: 44 bytes of options; there is room for 40"});
+              Lines{"/headers/1/ipv4/options: 41 bytes of options; there is room for 40"});
     EXPECT_EQ(problems_of(packet({header(eth), header(ipv6), header(udp, {{"checksum", literal(0)}})})),
               Lines{"/headers/2/udp/checksum: UDP over IPv6 must have a checksum (RFC 8200 section 8.1); "
                     "leave it out to "

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "packet/domain.h"
 #include "packet/resolve.h"
 
 namespace volley::packet {
@@ -16,11 +17,12 @@ Value most(unsigned width) {
 /// Fields that say how the rest is to be read stay as they are filled in.
 bool structural(const FieldInfo& field) {
     for (const auto* name : {"type", "tpid", "protocol", "next_header", "total_length", "payload_length",
-                             "length", "checksum", "bottom"}) {
+                             "length", "checksum", "bottom", "segments_left", "code", "class", "opcode"}) {
         if (field.name == name)
-            return !(field.name == "type" && (field.header == icmp || field.header == icmpv6));
+            return !((field.name == "type" || field.name == "code") &&
+                     (field.header == icmp || field.header == icmpv6));
     }
-    return field.type == FieldType::bytes || (field.header == udp && field.name == "dst");
+    return field.bit_width == 0 || (field.header == udp && field.name == "dst");
 }
 
 const Program* named(const PacketModel& model, const std::string& name) {
@@ -140,8 +142,45 @@ HeaderModel ModelMaker::plain(HeaderKind kind) {
         if (model.fields.back().program.kind == Program::Kind::variable)
             model.fields.back().program.mask = most(field.bit_width);
     }
-    if ((kind == ipv4 || kind == tcp) && chance(20)) model = with_options(std::move(model), bytes(below(41)));
+    if ((kind == ipv4 || kind == tcp || kind == geneve) && chance(20))
+        model = with_options(std::move(model), bytes(below(41)));
     return model;
+}
+
+HeaderModel ModelMaker::extension(HeaderKind kind) {
+    auto model = plain(kind);
+    if ((kind == ipv6_hop_by_hop || kind == ipv6_destination) && chance(50)) {
+        std::vector<std::uint8_t> option{0x1e, static_cast<std::uint8_t>(below(30))};  // experimental
+        option.resize(option.size() + option[1], 0x55);
+        model = with_options(std::move(model), std::move(option));
+    }
+    if (kind == ipv6_routing && chance(70)) {  // segment routing
+        model.fields.push_back({find_field(kind, "type"), literal(4)});
+        model.fields.push_back({find_field(kind, "segments_left"), literal(below(2))});
+        model.bytes.emplace_back(find_field(kind, "data"), bytes(4 + 16 * (1 + below(3))));
+    }
+    return model;
+}
+
+void ModelMaker::add_extensions(std::vector<HeaderModel>& headers) {
+    if (chance(50)) headers.push_back(extension(ipv6_hop_by_hop));
+    for (const auto kind : {ipv6_destination, ipv6_routing, ipv6_fragment, ipv6_destination}) {
+        if (chance(40)) headers.push_back(extension(kind));
+    }
+}
+
+void ModelMaker::add_sctp(std::vector<HeaderModel>& headers) {
+    headers.push_back(plain(sctp));
+    if (chance(70)) headers.push_back(plain(sctp_data));
+    if (chance(50)) headers.push_back(raw_bytes(bytes(4 * below(10))));
+}
+
+void ModelMaker::add_dns(std::vector<HeaderModel>& headers) {
+    headers.push_back(plain(dns));
+    if (chance(50)) return;
+    std::string why;
+    const auto labels = domain_labels(std::string(1 + below(63), 'a') + ".example", why);
+    headers.back().bytes.emplace_back(find_field(dns, "name"), *labels);
 }
 
 void ModelMaker::add_ethernet(std::vector<HeaderModel>& headers, int depth) {
@@ -151,9 +190,11 @@ void ModelMaker::add_ethernet(std::vector<HeaderModel>& headers, int depth) {
         if (chance(30)) headers.back().fields.push_back({find_field(vlan, "tpid"), literal(0x88a8)});
     }
     if (chance(5)) {
-        headers.push_back(plain(arp));
+        static constexpr HeaderKind last[] = {arp, pause, pfc, pppoe_discovery};
+        headers.push_back(plain(last[below(std::size(last))]));
         return;
     }
+    if (chance(10)) headers.push_back(plain(pppoe));
     for (auto labels = below(4); labels > 0 && chance(40); --labels) headers.push_back(plain(mpls));
     add_ip(headers, depth);
 }
@@ -164,6 +205,8 @@ void ModelMaker::add_ip(std::vector<HeaderModel>& headers, int depth) {
     if (!four && chance(10)) {  // as extension headers are given
         headers.back().fields.push_back({find_field(ipv6, "next_header"), literal(0)});
         headers.push_back(raw_bytes(bytes(8)));
+    } else if (!four && chance(40)) {
+        add_extensions(headers);
     }
     if (depth < 3 && chance(10)) return add_ip(headers, depth + 1);
     if (depth < 3 && chance(15)) {
@@ -182,13 +225,16 @@ void ModelMaker::add_transport(std::vector<HeaderModel>& headers, bool four, int
     } else if (choice < 9) {
         headers.push_back(plain(udp));
         if (depth < 3 && chance(30)) {
-            headers.push_back(plain(vxlan));
+            headers.push_back(plain(chance(50) ? vxlan : geneve));
             return add_ethernet(headers, depth + 1);
         }
+        if (chance(15)) return add_dns(headers);
         if (depth < 3 && chance(20)) {
             headers.push_back(plain(gtpu));
             return add_ip(headers, depth + 1);
         }
+    } else {
+        return add_sctp(headers);
     }
     if (chance(40)) headers.push_back(raw_bytes(bytes(below(40))));
 }

@@ -21,6 +21,10 @@ class ModelMaker {
     bool chance(unsigned percent) { return below(100) < percent; }
 
   private:
+    HeaderModel extension(HeaderKind kind);
+    void add_extensions(std::vector<HeaderModel>& headers);
+    void add_sctp(std::vector<HeaderModel>& headers);
+    void add_dns(std::vector<HeaderModel>& headers);
     void add_ethernet(std::vector<HeaderModel>& headers, int depth);
     void add_ip(std::vector<HeaderModel>& headers, int depth);
     void add_transport(std::vector<HeaderModel>& headers, bool four, int depth);
