@@ -96,7 +96,7 @@ class Reader {
         return expanded(text.substr(flag + 2, end - flag - 2)).empty() == (kind == 'z');
     }
 
-    void read_line(const std::string& line) {
+    void read_line(std::string line) {
         if (line.starts_with("if ")) {
             const auto known = test(trimmed(std::string_view(line).substr(3)));
             if (!known && active()) note("taken as true: " + line);
@@ -106,11 +106,11 @@ class Reader {
         if (line == "else" && !branches_.empty()) branches_.back() = !branches_.back();
         if (line == "fi" && !branches_.empty()) branches_.pop_back();
         if (!active()) return;
-        const std::size_t both = line.find("&&");
-        if (line.starts_with("[") && both != std::string::npos) {
-            const auto known = test(line);
-            if (known.value_or(true)) read_line(trimmed(std::string_view(line).substr(both + 2)));
-            return;
+        while (line.starts_with("[")) {
+            const std::size_t both = line.find("&&");
+            if (both == std::string::npos) break;
+            if (!test(line).value_or(true)) return;
+            line = trimmed(std::string_view(line).substr(both + 2));
         }
         if (!assign(line)) command(line);
     }

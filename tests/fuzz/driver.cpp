@@ -1,8 +1,8 @@
 // Where there is no libFuzzer: each seed, then inputs that differ from the seeds in a few bytes, always the
-// same ones. usage: PROGRAM FOLDER [MUTATIONS]
+// same ones. usage: PROGRAM FOLDER...
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -40,20 +40,29 @@ std::string mutated(std::string text, std::mt19937_64& random) {
     return text;
 }
 
+void add_seeds(const std::filesystem::path& folder, std::vector<std::string>& seeds) {
+    if (!std::filesystem::is_directory(folder)) return;  // of a corpus that is not there
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.is_regular_file()) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& path : files) {
+        std::ifstream file(path, std::ios::binary);
+        seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) return 64;
+    constexpr int mutations = 1000;
     std::vector<std::string> seeds;
-    for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
-        std::ifstream file(entry.path(), std::ios::binary);
-        seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    }
+    for (int i = 1; i < argc; ++i) add_seeds(argv[i], seeds);
     if (seeds.empty()) return 66;
     for (const std::string& seed : seeds) feed(seed);
     std::mt19937_64 random(1);  // NOLINT: the same inputs each time
-    const long mutations = argc > 2 ? std::atol(argv[2]) : 1000;
-    for (long i = 0; i < mutations; ++i) feed(mutated(seeds[random() % seeds.size()], random));
-    std::printf("%zu seeds and %ld mutations\n", seeds.size(), mutations);
+    for (int i = 0; i < mutations; ++i) feed(mutated(seeds[random() % seeds.size()], random));
+    std::printf("%zu seeds and %d mutations\n", seeds.size(), mutations);
     return 0;
 }
