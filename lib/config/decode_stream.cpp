@@ -20,6 +20,14 @@ void decode_burst(Decoder& decoder, const At& at, Stream& out) {
     }
 }
 
+constexpr std::array<std::string_view, 2> split_choices{"burst", "flow"};
+
+void decode_split(Decoder& decoder, const At& at, Stream& out) {
+    std::string choice;
+    decoder.choice(at, split_choices, choice);
+    out.split = choice == split_choices[1] ? Split::flow : Split::burst;
+}
+
 constexpr std::array<std::string_view, 2> pacing_choices{"software", "hardware"};
 
 void decode_pacing(Decoder& decoder, const At& at, Stream& out) {
@@ -78,7 +86,7 @@ Node verify_node(const Stream& stream) {
     return to_node(stream.verify == 1 ? std::string("all") : "1/" + std::to_string(stream.verify));
 }
 
-const std::array<Row<Stream>, 23> stream_rows{{
+const std::array<Row<Stream>, 24> stream_rows{{
     {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
      [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
      [](const Stream& s) { return to_node(s.name); }},
@@ -138,6 +146,10 @@ const std::array<Row<Stream>, 23> stream_rows{{
       "which of the port's queues send it, as indices into tx.lcores; null: all"},
      [](Decoder& d, const At& at, Stream& s) { d.integers(at, 0, 65'535, s.workers); },
      [](const Stream& s) { return s.workers.empty() ? Node{} : to_node(s.workers); }},
+    {{"split", "\"burst\" or \"flow\"", "\"burst\"", "", Effect::live,
+      "flow: both directions of a five-tuple stay on one worker; for captures with recorded timing"},
+     decode_split,
+     [](const Stream& s) { return to_node(std::string(split_choices[static_cast<std::size_t>(s.split)])); }},
     {{"signature", "boolean", "false", "", Effect::live,
       "the last 16 bytes of each packet say which it is and when it left, so receivers count what is lost, "
       "doubled and reordered; latency, verify, expect_on and expect.loss imply it"},

@@ -41,10 +41,7 @@ const std::vector<KeyInfo>& all_keys() {
 const std::vector<LaterKey>& later_keys() {
     static const std::vector<LaterKey> keys{
         {"ports[]", "gateway", "null", "next hop of streams"},
-        {"streams[]", "split", "\"burst\"", "flows that stay on one worker"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
-        {"streams[].packet.pcap", "timing", "\"rate\"", "recorded gaps"},
-        {"streams[].packet.pcap", "speed", "1.0", "recorded gaps"},
     };
     return keys;
 }

@@ -109,6 +109,9 @@ enum class Departure : std::uint8_t { constant, poisson, jitter };
 
 enum class Timing : std::uint8_t { rate, recorded };
 
+/// What of a stream stays on one worker.
+enum class Split : std::uint8_t { burst, flow };
+
 struct PcapSource {
     std::string file;
     Timing timing = Timing::rate;
@@ -159,6 +162,7 @@ struct Stream {
     Duration jitter{0};                  ///< departure jitter: each burst leaves up to this later
     bool hardware_pacing = false;        ///< the NIC's limiter holds its queues, not the schedule
     std::vector<std::uint32_t> workers;  ///< indices into the port's tx.lcores; empty: all
+    Split split = Split::burst;
     bool signature = false;
     bool latency = false;
     std::uint32_t verify = 0;              ///< one packet in so many is compared; 0: none
@@ -168,6 +172,8 @@ struct Stream {
     PacketSource source;
     std::string pointer;  ///< "/streams/0"
 
+    /// Its packets keep the times of the capture that they come from.
+    [[nodiscard]] bool is_recorded() const { return source.pcap && source.pcap->timing == Timing::recorded; }
     /// A receiver can tell its packets from all others.
     [[nodiscard]] bool is_signed() const {
         return signature || latency || verify != 0 || expect_on || expect.loss;

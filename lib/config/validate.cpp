@@ -108,7 +108,7 @@ class Checker {
                                                 port.pointer);
             return;
         }
-        if (!stream.rate && !port.rate && !given(stream.pointer + "/rate") &&
+        if (!stream.rate && !port.rate && !stream.is_recorded() && !given(stream.pointer + "/rate") &&
             !given(port.pointer + "/rate")) {
             wrong(stream.pointer,
                   "\"rate\" is missing: give the stream one such as \"10%\" or \"max\", or give port " +

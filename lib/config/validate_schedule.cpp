@@ -28,7 +28,10 @@ class Checker {
         : decoder_(decoder), root_(root), model_(model) {}
 
     void run() {
-        for (const Stream& stream : model_.streams) check_alone(stream);
+        for (const Stream& stream : model_.streams) {
+            check_alone(stream);
+            stream.is_recorded() ? check_recorded(stream) : check_timed(stream);
+        }
         link();
         for (const Stream& stream : model_.streams) check_chain(stream);
     }
@@ -59,6 +62,45 @@ class Checker {
         }
     }
 
+    [[nodiscard]] std::size_t workers_of(const Stream& stream) const {
+        if (!stream.workers.empty()) return stream.workers.size();
+        for (const Port& port : model_.ports) {
+            if (port.name == stream.port && port.tx) return port.tx->lcores.size();
+        }
+        return 1;
+    }
+
+    // The file says when each packet leaves, so nothing else may.
+    void check_recorded(const Stream& stream) {
+        const auto refuse = [&](bool given, std::string_view key, std::string_view instead) {
+            if (!given) return;
+            wrong(stream.pointer + "/" + std::string(key),
+                  "with \"timing\": \"recorded\" the file says when each packet leaves; " +
+                      std::string(instead));
+        };
+        refuse(stream.rate || changes(stream), "rate",
+               "leave the rate out and say \"speed\" in \"pcap\", or \"timing\": \"rate\"");
+        refuse(stream.bursts.has_value(), "bursts", "leave \"bursts\" out");
+        refuse(stream.burst.has_value(), "burst", "leave \"burst\" out");
+        refuse(stream.departure != Departure::constant, "departure", "leave \"departure\" out");
+        refuse(stream.hardware_pacing, "pacing", "a limiter of the NIC holds one rate; say \"software\"");
+        refuse(!stream.next.empty(), "next", "it has no place in a chain; leave \"next\" out");
+        refuse(stream.loop != 1, "loop", "say \"loop\" in \"pcap\"");
+        refuse(stream.source.order != packet::Order::sequence, "packet/order", "leave \"order\" out");
+        if (workers_of(stream) < 2 || (model_.lcores.dispatch && stream.split == Split::flow)) return;
+        wrong(stream.pointer + (stream.workers.empty() ? "" : "/workers"),
+              "over several workers, packets keep their recorded times and those of a flow their order only "
+              "on one time line: give \"lcores\" a \"dispatch\" lcore and the stream \"split\": \"flow\", or "
+              "send it by one worker, such as \"workers\": [0]");
+    }
+
+    void check_timed(const Stream& stream) {
+        if (stream.split == Split::burst) return;
+        wrong(stream.pointer + "/split",
+              "flows stay on one worker in captures with \"timing\": \"recorded\"; otherwise leave \"split\" "
+              "out, and give \"workers\" one worker where packets must keep their order");
+    }
+
     // Who comes before whom; what is wrong with the links themselves.
     void link() {
         std::map<std::string_view, const Stream*> by_name;
@@ -69,6 +111,9 @@ class Checker {
             const auto next = by_name.find(stream.next);
             if (next == by_name.end()) {
                 unknown(stream, pointer);
+            } else if (next->second->is_recorded()) {
+                wrong(pointer, "stream " + quote(stream.next) +
+                                   " keeps the times of its capture, so it has no place in a chain");
             } else if (next->second->port != stream.port) {
                 wrong(pointer, "stream " + quote(stream.next) + " is on port " + quote(next->second->port) +
                                    "; a chain stays on one port");

@@ -39,9 +39,9 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         entry.is_signed = stream.signing != nullptr;
         entry.name = stream.name;
         entry.port = model.ports[stream.port].name;
-        // A stream with a shape has no one rate that could be its target.
-        entry.pps =
-            stream.max || stream.shape != nullptr ? std::nullopt : std::optional<Rational>(stream.pps);
+        // A stream with a shape, or with the times of a capture, has no one rate that could be its target.
+        const bool one_rate = !stream.max && stream.shape == nullptr && stream.recording == nullptr;
+        entry.pps = one_rate ? std::optional<Rational>(stream.pps) : std::nullopt;
         entry.paused = stream.paused;
         entry.count = stream.count;
         entry.stop_ns =

@@ -11,6 +11,7 @@
 
 #include "traffic/compile.h"
 #include "traffic/rates.h"
+#include "traffic/source.h"
 
 namespace volley::traffic {
 
@@ -39,6 +40,10 @@ class Compilation {
     [[nodiscard]] std::shared_ptr<const packet::PacketTemplate> unchanged_packet(
         const config::Stream& from) const;
     void build_packet(const config::Stream& from, StreamPlan& stream);
+
+    void set_recording(const config::Stream& from, StreamPlan& stream, const Source& source) const;
+    [[nodiscard]] bool same_timing(const config::Stream& from, const StreamPlan& stream,
+                                   const StreamPlan& was) const;
 
     void set_rates();
     void set_rates_of_port(std::uint32_t port, Rational multiplier);

@@ -1,6 +1,7 @@
 #include "traffic/compile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "traffic/compilation.h"
@@ -153,8 +154,27 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     if (!reason.empty()) problem(from.pointer + "/packet", reason);
     for (std::string& warning : source.warnings) plan_->warnings.push_back(std::move(warning));
     source_packets_.emplace(from.name, source.packets);
+    if (from.is_recorded()) set_recording(from, stream, source);
     stream.packet = std::move(source.packet);
     stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
+}
+
+// The multiplier of the run is one of speed here.
+void Compilation::set_recording(const config::Stream& from, StreamPlan& stream, const Source& source) const {
+    constexpr double fastest = 1e9;  // a thousand times as fast as recorded
+    const double factor = from.scale ? inputs_.multiplier.value_or(model_.run.multiplier) : 1.0;
+    const double speed = from.source.pcap->speed * factor * static_cast<double>(Recording::original_speed);
+    const auto millionths = static_cast<std::uint64_t>(std::llround(std::clamp(speed, 0.0, fastest)));
+    if (millionths == 0) stream.paused = true;
+    const auto lanes = static_cast<std::uint32_t>(stream.workers.size());
+    const auto recording = std::make_shared<Recording>(
+        source.times_ns, std::max<std::uint64_t>(millionths, 1), inputs_.tsc_hz, source.lanes, lanes);
+    stream.pps = {0, 1};
+    if (recording->period_ns() != 0) {
+        stream.pps = product({recording->packets(), recording->period_ns()},
+                             {std::max<std::uint64_t>(millionths, 1) * 1000, 1});
+    }
+    stream.recording = recording;
 }
 
 std::variant<std::unique_ptr<Plan>, std::vector<Problem>> compile(const config::Model& model,

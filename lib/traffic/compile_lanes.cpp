@@ -27,6 +27,15 @@ LaneStream lane_stream(const StreamPlan& stream, std::size_t lane, std::uint64_t
     out.departure = stream.departure;
     out.jitter = ticks_of(stream.jitter, tsc_hz);
     out.seed = std::hash<std::string>()(stream.name);
+    if (stream.recording != nullptr) {
+        out.recording = stream.recording.get();
+        out.clock = stream.clock.get();
+        out.lane = static_cast<std::uint32_t>(lane);
+        out.lanes = 1;
+        out.first = 0;
+        out.count = stream.count;
+        return out;
+    }
     if (stream.shape != nullptr) {
         out.shape = stream.shape.get();
         out.follows = stream.head != no_stream;
@@ -68,7 +77,11 @@ void Compilation::carry() {
             was != nullptr && (was->burst == stream.burst ||
                                (stream.burst_auto && was->burst_auto && stream.workers.size() == 1));
         stream.carried = same_burst && was->port == stream.port && was->workers == stream.workers &&
-                         same_receiver(*from_[i], was->signing != nullptr);
+                         same_receiver(*from_[i], was->signing != nullptr) &&
+                         same_timing(*from_[i], stream, *was);
+        if (stream.recording != nullptr) {
+            stream.clock = stream.carried ? was->clock : std::make_shared<ReplayClock>();
+        }
         stream.epoch = stream.carried ? was->epoch : table_.next_epoch(stream.slot);
         if (stream.signing != nullptr) {
             stream.signing->stream = stream.slot.value;
@@ -76,6 +89,16 @@ void Compilation::carry() {
         }
         set_start(*from_[i], stream, stream.carried ? was : nullptr);
     }
+}
+
+// A recording goes on at its place where the same file is played; another speed is no other file.
+bool Compilation::same_timing(const config::Stream& from, const StreamPlan& stream,
+                              const StreamPlan& was) const {
+    if (stream.recording == nullptr && was.recording == nullptr) return true;
+    if (stream.recording == nullptr || was.recording == nullptr) return false;
+    const auto model = models_before_.find(from.name);
+    const bool same_split = model == models_before_.end() || model->second->split == from.split;
+    return same_split && stream.recording->same_times(*was.recording);
 }
 
 // A receiver counts from index 0 on: who starts to follow a stream, or another who does, needs a new life.
@@ -127,7 +150,9 @@ void Compilation::set_phases() {
         std::vector<StreamPlan*> members;
         std::vector<PhaseSeat> seats;
         for (StreamPlan& stream : plan_->streams) {
-            if (stream.port != port || stream.max || stream.hardware || stream.head != no_stream) continue;
+            if (stream.port != port || stream.max || stream.hardware || stream.head != no_stream ||
+                stream.recording != nullptr)
+                continue;
             PhaseSeat seat;
             seat.burst = stream.burst;
             if (stream.shape == nullptr) {
@@ -189,11 +214,12 @@ void Compilation::make_lanes() {
             lanes[stream.port][stream.workers[lane]].push_back(spec);
         }
     }
+    const Tsc zero = std::max(inputs_.epoch, inputs_.not_before);
     plan_->lanes.resize(lanes.size());
     for (std::size_t port = 0; port < lanes.size(); ++port) {
         for (const std::vector<LaneStream>& of_worker : lanes[port]) {
             plan_->lanes[port].push_back(
-                std::make_unique<LaneSchedule>(of_worker, plan_->end, inputs_.tsc_hz));
+                std::make_unique<LaneSchedule>(of_worker, plan_->end, inputs_.tsc_hz, zero));
         }
     }
 }

@@ -31,7 +31,7 @@ void Compilation::set_rates_of_port(std::uint32_t port, Rational multiplier) {
     std::vector<Demand> demands;
     for (std::size_t i = 0; i < from_.size(); ++i) {
         const StreamPlan& stream = plan_->streams[i];
-        if (stream.port != port || stream.packet == nullptr) continue;
+        if (stream.port != port || stream.packet == nullptr || from_[i]->is_recorded()) continue;
         if (changing(*from_[i])) {
             set_changing_rate(i, multiplier);
             continue;

@@ -76,6 +76,10 @@ void Compilation::set_counts() {
             stream.count = std::min(stream.count, source_packets_[from.name] * from.source.pcap->loop);
         }
         if (from.bytes) stream.count = std::min(stream.count, packets_within(*stream.packet, *from.bytes));
+        if (stream.recording != nullptr && stream.duration.ns != 0) {
+            const Tsc ticks = ticks_of(stream.duration, inputs_.tsc_hz);
+            stream.count = std::min(stream.count, stream.recording->packets_before(ticks));
+        }
         if (from.count == 0U) {
             problem(from.pointer + "/count",
                     "0 packets: leave count out for an endless stream, or set enabled to false");
@@ -120,7 +124,9 @@ void Compilation::set_shapes() {
             if (from_[i]->bursts) stream.max = false;  // paced by its gaps
         }
         set_burst(*from_[i], stream);
-        if (stream.max || stream.shape != nullptr || stream.pps.num == 0) continue;
+        if (stream.recording != nullptr) stream.burst = 1;
+        if (stream.max || stream.recording != nullptr || stream.shape != nullptr || stream.pps.num == 0)
+            continue;
         const std::uint64_t own_step = std::uint64_t{stream.burst} * stream.workers.size();
         if (span_of(interval_of(stream.pps, inputs_.tsc_hz), own_step).whole >= longest_step) {
             problem(from_[i]->pointer + "/rate",

@@ -14,16 +14,23 @@ std::uint64_t scaled(std::uint64_t value, double ratio) noexcept {
 
 // One rate for ever: the others have a shape, or nothing to reckon with.
 bool has_rate(const LaneStream& stream) noexcept {
-    return !stream.max && stream.shape == nullptr && stream.pps.num != 0;
+    return !stream.max && stream.shape == nullptr && stream.recording == nullptr && stream.pps.num != 0;
+}
+
+// Where the lane begins when its stream does.
+std::uint64_t first_index(const LaneStream& stream) noexcept {
+    if (stream.recording != nullptr) return stream.recording->first_of(stream.lane);
+    return static_cast<std::uint64_t>(stream.first) * stream.burst;
 }
 
 }  // namespace
 
-LaneSchedule::LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz)
+LaneSchedule::LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz, Tsc zero)
     : lines_(streams.size()),
       terms_(streams.size()),
       paced_(streams.size()),
       max_(streams.size()),
+      zero_(zero),
       end_(end),
       last_tick_(end == 0 ? 0 : end - 1),
       catch_up_(ticks_of(catch_up_limit, tsc_hz)) {
@@ -53,7 +60,8 @@ void LaneSchedule::set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept
     line.special = spec.max ? lane::at_max : 0;
     if (spec.departure == Departure::jitter) line.special |= lane::jittered;
     if (spec.departure == Departure::poisson) line.special |= lane::random;
-    line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
+    if (spec.recording != nullptr) line.special |= lane::recorded;
+    line.index = first_index(spec);
     line.limit = spec.count;
     line.fraction = 0;
     line.denominator = 1;
@@ -76,6 +84,7 @@ void LaneSchedule::set_interval(std::uint32_t stream, Interval interval) noexcep
 }
 
 void LaneSchedule::shift(Tsc later) noexcept {
+    zero_ += later;
     if (end_ != ~Tsc{0}) {
         end_ += later;
         last_tick_ += later;
@@ -147,6 +156,13 @@ Tsc LaneSchedule::begin_line(std::uint32_t stream, Tsc at, std::uint64_t ordinal
     return std::min(due.whole, 2 * longest_step);
 }
 
+// A lane that adopts the plan a little late owes what fell due meanwhile, as one that was held up does. A
+// time of day may lie before the plan's zero, up to which nothing is owed.
+void LaneSchedule::begin_late(std::uint32_t stream, Tsc& due, Tsc now) noexcept {
+    if (terms_[stream].spec.previous == no_stream && due < zero_) move_line(stream, due, zero_);
+    if (saturating_add(due, catch_up_) < now) move_line(stream, due, now);
+}
+
 void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
     Terms& terms = terms_[stream];
     if (terms.spec.shape != nullptr) {
@@ -159,11 +175,10 @@ void LaneSchedule::start(std::uint32_t stream, Tsc now) noexcept {
     Tsc due = std::max(terms.spec.start, now);
     if (has_rate(terms.spec)) {
         due = begin_line(stream, terms.spec.start, terms.spec.first);
-        // A lane that adopts the plan a little late owes what fell due meanwhile, as one that was held up
-        // does. A time of day may lie before the run, from which nothing is owed.
-        if (terms.spec.fixed_start || saturating_add(due, catch_up_) < now) move_line(stream, due, now);
+        begin_late(stream, due, now);
         limit_by_end(stream, due);
     }
+    if (terms.spec.recording != nullptr) due = start_recorded(stream, now);
     place(stream, due, now);
 }
 
@@ -183,15 +198,16 @@ void LaneSchedule::carry(std::uint32_t stream, const LaneSchedule& previous, Tsc
     }
     terms.begin = spec.start;
     terms.stop = spec.stop;
-    const bool begun = old.index != static_cast<std::uint64_t>(was.spec.first) * was.spec.burst;
+    const bool begun = old.index != first_index(was.spec);
     if (!begun && (spec.start > now || spec.start != was.spec.start)) {
-        line.index = static_cast<std::uint64_t>(spec.first) * spec.burst;
+        line.index = first_index(spec);
         start(stream, now);
         return;
     }
     if (line.lanes > 1 && line.index % line.burst != 0) line.special |= lane::broken;
     carry_duration(stream, previous, now);
     if (has_rate(spec)) due = carry_due(stream, previous, due, parked, now);
+    if (spec.recording != nullptr) due = carry_recorded(stream, parked, now);
     place(stream, due, now);
 }
 

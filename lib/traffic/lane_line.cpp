@@ -10,8 +10,8 @@ void LaneSchedule::limit_by_end(std::uint32_t stream, Tsc due) noexcept {
     Terms& terms = terms_[stream];
     const Line& line = lines_[stream];
     terms.end_limit = endless;
-    // Random departures are cut by their dues, one by one.
-    if (end_ == ~Tsc{0} || (line.special & lane::random) != 0) return;
+    // Random departures and recorded ones are cut by their dues, one by one.
+    if (end_ == ~Tsc{0} || (line.special & (lane::random | lane::recorded)) != 0) return;
     const Tsc end = saturating_add(end_, terms.lead);
     std::uint64_t left = 0;
     if ((line.special & lane::curved) != 0) {
@@ -37,6 +37,7 @@ void LaneSchedule::set_limit(std::uint32_t stream) noexcept {
 // packets of this lane the move is worth.
 std::uint64_t LaneSchedule::move_line(std::uint32_t stream, Tsc& due, Tsc now) noexcept {
     if (terms_[stream].spec.shape != nullptr) return move_route(stream, due, now);
+    if (terms_[stream].spec.recording != nullptr) return move_recorded(stream, due, now);
     Line& line = lines_[stream];
     const Interval interval = terms_[stream].interval;
     const std::uint64_t packets = static_cast<std::uint64_t>(line.burst) * line.lanes;
@@ -72,7 +73,8 @@ void LaneSchedule::place(std::uint32_t stream, Tsc due, Tsc now) noexcept {
     set_limit(stream);
     if (spec.max && std::max(terms.begin, now) >= std::min(terms.stop, end_)) line.limit = 0;
     if (line.index >= line.limit) return;
-    if (spec.paused || (!spec.max && spec.shape == nullptr && spec.pps.num == 0)) {
+    if (spec.paused ||
+        (!spec.max && spec.shape == nullptr && spec.recording == nullptr && spec.pps.num == 0)) {
         ++held_;
     } else if (!spec.max) {
         if ((line.special & lane::jittered) != 0) due += jitter_of(spec.seed, line.index, spec.jitter);

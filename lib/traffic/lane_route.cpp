@@ -162,7 +162,7 @@ void LaneSchedule::follow_route(std::uint32_t stream, bool on, Tsc now) noexcept
     }
     Tsc due = terms_[stream].due;
     if (!terms_[stream].spec.max) {
-        if (!ordered_) move_route(stream, due, now);  // a stream that begins late does so without a burst
+        if (!ordered_) begin_late(stream, due, now);
         limit_by_end(stream, due);
     }
     place(stream, due, now);

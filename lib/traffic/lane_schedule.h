@@ -26,17 +26,18 @@ class LaneSchedule {
     /// No packet is sent whose own due (without phase) is at or after `end`, and no burst falls due there:
     /// the last one is pulled to end - 1 if its phase would carry it over. An undisturbed stream thus sends
     /// exactly ceil((end - start) * pps) packets.
-    LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz);
+    /// Streams that begin owe nothing that was due before `zero`.
+    LaneSchedule(const std::vector<LaneStream>& streams, Tsc end, std::uint64_t tsc_hz, Tsc zero = 0);
 
-    /// Moves starts and end by `later` ticks (modulo 2^64: earlier too). Before adopt() only.
+    /// Moves zero, starts and end by `later` ticks (modulo 2^64: earlier too). Before adopt() only.
     void shift(Tsc later) noexcept;
 
     /// Carries the next own ordinal and the time base of every stream that continues from `previous`
-    /// (nullptr: first plan), and starts the others on their own grid, at the first due that is not before
-    /// `now`. Untouched streams keep their dues to the tick. A new rate scales what is left of the running
-    /// interval (and of a duration), so the next burst falls due within one new lane interval and the number
-    /// sent follows the integral of the rate. Slips not yet taken go along. Allocates nothing; to be called
-    /// once, before fill().
+    /// (nullptr: first plan), and starts the others on their own grid: what fell due since `zero` is owed, as
+    /// by a lane that was held up. Untouched streams keep their dues to the tick. A new rate scales what is
+    /// left of the running interval (and of a duration), so the next burst falls due within one new lane
+    /// interval and the number sent follows the integral of the rate. Slips not yet taken go along. Allocates
+    /// nothing; to be called once, before fill().
     void adopt(const LaneSchedule* previous, Tsc now) noexcept;
 
     /// Writes up to `room` bursts that fall due by `until`, in due order, to out; returns how many.
@@ -78,6 +79,7 @@ class LaneSchedule {
     void set_line(std::uint32_t stream, std::uint64_t tsc_hz) noexcept;
     void set_interval(std::uint32_t stream, Interval interval) noexcept;
     void start(std::uint32_t stream, Tsc now) noexcept;
+    void begin_late(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
     void carry(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked, Tsc now) noexcept;
     Tsc carry_due(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked, Tsc now) noexcept;
     void carry_duration(std::uint32_t stream, const LaneSchedule& previous, Tsc now) noexcept;
@@ -102,6 +104,13 @@ class LaneSchedule {
                      Tsc now) noexcept;
     Tsc carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due, Tsc now) noexcept;
     std::uint64_t move_route(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
+
+    // replay_lane.cpp
+    Tsc recorded_due(std::uint32_t stream) const noexcept;
+    Tsc start_recorded(std::uint32_t stream, Tsc now) noexcept;
+    Tsc carry_recorded(std::uint32_t stream, bool parked, Tsc now) noexcept;
+    std::uint64_t move_recorded(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
+    std::uint32_t fill_recorded(std::uint32_t stream, Tsc tick, TemplateBurst* out) noexcept;
 
     // lane_line.cpp
     void limit_by_end(std::uint32_t stream, Tsc due) noexcept;
@@ -128,6 +137,7 @@ class LaneSchedule {
     DueHeap paced_;  ///< and streams at max that have not started yet
     DueHeap max_;    ///< tick: packets sent by weight, so that the least served is next
     std::vector<std::uint32_t> successor_;  ///< stream of the previous schedule -> stream here
+    Tsc zero_;
     Tsc end_;
     Tsc last_tick_;                      ///< end - 1: no burst falls due later
     Tsc catch_up_;                       ///< ticks

@@ -17,6 +17,7 @@ inline constexpr std::uint8_t broken = 2;  ///< index stands within an own burst
 inline constexpr std::uint8_t curved = 4;  ///< on a ramp: dues come from a formula, not from a step
 inline constexpr std::uint8_t random = 8;  ///< Poisson departures: fraction is in 2^-32 ticks
 inline constexpr std::uint8_t jittered = 16;
+inline constexpr std::uint8_t recorded = 32;  ///< dues and the next index come from a recording
 
 /// What each burst reads and writes: one cache line. The due tick is in the heap.
 struct alignas(cache_line) Line {

@@ -6,6 +6,7 @@
 #include "base/tsc.h"
 #include "base/units.h"
 #include "packet/template.h"
+#include "traffic/recording.h"
 #include "traffic/shape.h"
 
 namespace volley::traffic {
@@ -55,6 +56,12 @@ struct LaneStream {
     std::uint32_t head = no_stream;  ///< first stream of the chain; none: this one
     std::uint64_t loops = 1;         ///< of a head: times that its chain is run; 0 endless
     bool route_kept = false;         ///< the chain is made of the same streams as in the schedule before
+
+    /// Set for streams that keep the timing of a capture: their dues come from here; pps only informs, and
+    /// burst and lanes are 1, for the recording says which packets are this lane's.
+    const Recording* recording = nullptr;
+    ReplayClock* clock = nullptr;  ///< with recording: shared by the stream's lanes, all turned by one thread
+    std::uint32_t lane = 0;        ///< with recording: which of its lanes this is
 };
 
 }  // namespace volley::traffic

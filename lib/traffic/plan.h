@@ -11,6 +11,7 @@
 #include "packet/signature.h"
 #include "packet/template.h"
 #include "traffic/lane_schedule.h"
+#include "traffic/recording.h"
 
 namespace volley::traffic {
 
@@ -48,6 +49,10 @@ struct StreamPlan {
     std::uint32_t head = no_stream;  ///< first stream of its chain; none: not in a chain, or itself
     std::uint64_t loops = 1;         ///< of a head: runs of the chain; 0 endless
     bool route_kept = false;         ///< the chain goes on where the previous plan's stands
+
+    /// Of a stream that keeps the timing of its capture; its pps is then the mean and only informs.
+    std::shared_ptr<const Recording> recording;
+    std::shared_ptr<ReplayClock> clock;  ///< of the stream's life
 };
 
 /// Generation N of the traffic. Control compiles it; each lane mutates its own LaneSchedule only, from

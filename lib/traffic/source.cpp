@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "import/capture.h"
+#include "import/flows.h"
 #include "import/rewrite.h"
 #include "import/trafgen.h"
 #include "packet/defaults.h"
@@ -79,7 +80,8 @@ std::variant<Source, Problems> build_packets(const config::Stream& stream, std::
 
 class PcapBuilder {
   public:
-    explicit PcapBuilder(const config::Stream& stream) : stream_(stream), pcap_(*stream.source.pcap) {}
+    PcapBuilder(const config::Stream& stream, std::size_t workers)
+        : stream_(stream), pcap_(*stream.source.pcap), workers_(workers) {}
 
     std::variant<Source, Problems> run() {
         imports::Capture capture;
@@ -91,6 +93,7 @@ class PcapBuilder {
         check(capture);
         if (!problems_.empty()) return std::move(problems_);
         note(capture);
+        if (!problems_.empty()) return std::move(problems_);
         imports::all_literal(pcap_.rewrite) ? build_constant(capture) : build_varying(capture);
         if (!problems_.empty()) return std::move(problems_);
         return std::move(source_);
@@ -117,8 +120,29 @@ class PcapBuilder {
             source_.warnings.push_back(pcap_.file + ": " + std::to_string(capture.padded) +
                                        " frames were captured in part and are filled up with zeros");
         }
-        if (pcap_.timing != config::Timing::recorded) return;
-        for (const auto& frame : capture.frames) source_.times_ns.push_back(frame.time_ns);
+        if (pcap_.timing == config::Timing::recorded) note_times(capture);
+    }
+
+    void note_times(const imports::Capture& capture) {
+        std::uint64_t backwards = 0;
+        for (const auto& frame : capture.frames) {
+            if (!source_.times_ns.empty() && frame.time_ns < source_.times_ns.back()) ++backwards;
+            source_.times_ns.push_back(frame.time_ns);
+        }
+        if (backwards != 0) {
+            source_.warnings.push_back(pcap_.file + ": " + std::to_string(backwards) +
+                                       " frames are older than the one before them; they leave with it, and "
+                                       "the gaps behind them hold");
+        }
+        const auto [first, last] = std::minmax_element(source_.times_ns.begin(), source_.times_ns.end());
+        if (pcap_.loop != 1 && *first == *last) {
+            problem(pcap_.file +
+                    ": all packets have the same time, so a loop has no gap to keep; say "
+                    "\"timing\": \"rate\", or leave \"loop\" out");
+        }
+        if (stream_.split == config::Split::flow && workers_ > 1) {
+            source_.lanes = imports::flow_lanes(capture, static_cast<std::uint32_t>(workers_));
+        }
     }
 
     void check_found(const imports::Capture& capture, const std::vector<std::uint64_t>& found) {
@@ -172,6 +196,7 @@ class PcapBuilder {
 
     const config::Stream& stream_;
     const config::PcapSource& pcap_;
+    std::size_t workers_;
     Source source_;
     Problems problems_;
 };
@@ -233,7 +258,7 @@ std::variant<Source, Problems> build_source(const config::Stream& stream,
                                             std::span<const std::uint32_t> workers,
                                             const std::shared_ptr<const packet::Signing>& signing) {
     if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers);
-    if (stream.source.pcap) return PcapBuilder(stream).run();
+    if (stream.source.pcap) return PcapBuilder(stream, workers.size()).run();
     if (!stream.source.packets.empty()) return build_packets(stream, port_mac);
     auto built = packet::build(stream.packet, port_mac, signing);
     if (auto* problems = std::get_if<Problems>(&built)) return std::move(*problems);

@@ -19,6 +19,7 @@ struct Source {
     std::unique_ptr<const packet::PacketTemplate> packet;
     std::uint64_t packets = 0;            ///< of a capture: how many the file holds; 0 otherwise
     std::vector<std::uint64_t> times_ns;  ///< of a capture with recorded timing: when each was captured
+    std::vector<std::uint8_t> lanes;      ///< and which of several workers sends each, flow by flow
     std::vector<std::string> warnings;    ///< for the operator's log
 };
 

@@ -13,6 +13,29 @@ def pcap(*packets):
         struct.pack("<IIII", 1, 0, len(packet), length or len(packet)) + packet for packet, length in packets)
 
 
+def timed_pcap(*packets):
+    """Packets with their times in nanoseconds."""
+    return struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1) + b"".join(
+        struct.pack("<IIII", time // 10**9, time % 10**9, len(packet), len(packet)) + packet for time, packet in packets)
+
+
+def udp(host, port, text=b""):
+    """A frame of a host that talks to 10.1.0.1."""
+    body = struct.pack(">HHHH", port, 53, 8 + len(text), 0) + text
+    return b"\x02" * 12 + b"\x08\x00" + struct.pack(">BBHHHBBHBBBBBBBB", 0x45, 0, 20 + len(body), 0, 0, 64, 17, 0, 10, 0, 0, host, 10, 1, 0, 1) + body
+
+
+def recorded(file, **keys):
+    pcap_keys = {key: keys.pop(key) for key in ("speed", "loop") if key in keys}
+    return {"name": "s", "port": "east", "packet": {"pcap": {"file": file, "timing": "recorded", **pcap_keys}, "pad": False}, **keys}
+
+
+# B34, B35, B82: gaps of 10 us, 1 ms and half a second, the first one long; one frame older than that before it.
+START = 1_700_000_000_123_456_789
+TIMES = [START + ns for ns in (0, 500_000_000, 500_010_000, 501_010_000, 501_009_000, 501_012_001)]
+WANTED = [0, 500_000_000, 500_010_000, 501_010_000, 501_010_000, 501_013_001]
+
+
 def stream(packet, **keys):
     return {"name": "s", "port": "east", "rate": "1Mpps", "packet": packet, **keys}
 
@@ -30,6 +53,55 @@ class Sources(unittest.TestCase):
             self.assertEqual([bytes_ for _, bytes_ in frames(out)], packets * loop)
         out, told = self.folder.render(config([stream({"pcap": {"file": "in.pcap", "loop": 0}})]), 10)
         self.assertEqual([bytes_ for _, bytes_ in frames(out)], (packets * 3)[:10])
+
+    def test_recorded_gaps_are_kept_times_a_factor_over_loops(self):
+        packets = [bytes([60 + i]) * (60 + i) for i in range(6)]
+        self.folder.write("in.pcap", timed_pcap(*zip(TIMES, packets)))
+        out, _ = self.folder.render(config([recorded("in.pcap")]))
+        self.assertEqual(frames(out), list(zip(WANTED, packets)))
+        out, _ = self.folder.render(config([recorded("in.pcap", speed=0.5)]))
+        self.assertEqual([time for time, _ in frames(out)], [2 * ns for ns in WANTED])
+        out, _ = self.folder.render(config([recorded("in.pcap")], run={"multiplier": 0.5}))
+        self.assertEqual([time for time, _ in frames(out)], [2 * ns for ns in WANTED])
+        out, told = self.folder.render(config([recorded("in.pcap", loop=3)]))
+        period = WANTED[-1] + WANTED[-1] // 5
+        self.assertEqual(frames(out), [(ns + k * period, packet) for k in range(3) for ns, packet in zip(WANTED, packets)])
+        _, told = self.folder.render(config([recorded("in.pcap", loop=0, duration="501012us")]))
+        self.assertEqual(told["packets"], 5)
+        _, told = self.folder.render(config([recorded("in.pcap", loop=0)], run={"duration": "501012us"}))
+        self.assertEqual(told["packets"], 5)
+
+    def test_the_check_tells_of_frames_that_are_older_than_those_before(self):
+        self.folder.write("in.pcap", timed_pcap(*((time, bytes(60)) for time in TIMES)))
+        path = self.folder.write("c.json", config([recorded("in.pcap")]))
+        self.assertIn("in.pcap: 1 frames are older than the one before them", run("render", path, "-o", "/dev/null").stderr)
+
+    def test_flows_stay_on_one_worker_of_several_and_keep_their_times(self):
+        talk = [(START + i * 1000, udp(1 + i * 7 % 20, 1000 + i * 5 % 3, bytes([i % 256, i // 256]))) for i in range(600)]
+        self.folder.write("in.pcap", timed_pcap(*talk))
+        for streams in ([recorded("in.pcap", split="flow")], [recorded("in.pcap", workers=[1])]):
+            out, _ = self.folder.render(config(streams, lcores=(3, 4, 5)))
+            self.assertEqual(frames(out), [(time - START, packet) for time, packet in talk])
+
+    def test_what_does_not_go_with_recorded_times_is_refused_with_what_to_do(self):
+        self.folder.write("in.pcap", timed_pcap(*((time, bytes(60)) for time in TIMES)))
+        self.folder.write("one.pcap", timed_pcap((START, bytes(60)), (START, bytes(60))))
+        inline = config([recorded("in.pcap", split="flow")], lcores=(3, 4))
+        inline["lcores"] = {"control": 0, "stats": 1}
+        chain = [stream({"headers": [{"eth": {}}]}, name="a", count=1, next="s"), recorded("in.pcap")]
+        for top, pointer, text in ((config([recorded("in.pcap", rate="1Mpps")]), "/streams/0/rate", 'say "speed" in "pcap"'),
+                                   (config([recorded("in.pcap", burst=2)]), "/streams/0/burst", 'leave "burst" out'),
+                                   (config([recorded("in.pcap", loop=2) | {"loop": 2}]), "/streams/0/loop", 'say "loop" in "pcap"'),
+                                   (config([recorded("in.pcap", departure="poisson")]), "/streams/0/departure", 'leave "departure" out'),
+                                   (config([recorded("in.pcap")], lcores=(3, 4)), "/streams/0", '"split": "flow"'),
+                                   (inline, "/streams/0", '"dispatch" lcore'),
+                                   (config(chain), "/streams/0/next", "no place in a chain"),
+                                   (config([stream({"headers": [{"eth": {}}]}, split="flow")]), "/streams/0/split", '"timing": "recorded"'),
+                                   (config([recorded("one.pcap", loop=2)]), "/streams/0/packet/pcap", "no gap to keep")):
+            got = run("config", "check", self.folder.write("c.json", top))
+            self.assertEqual(got.returncode, 65, text)
+            self.assertIn(pointer + ": ", got.stderr)
+            self.assertIn(text, got.stderr)
 
     def test_short_frames_are_padded_unless_told_otherwise(self):
         self.folder.write("in.pcap", pcap((b"\x02" * 14, 0), (b"\x02" * 100, 0)))

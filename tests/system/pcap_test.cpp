@@ -248,6 +248,48 @@ TEST(Sources, leave_a_device_as_volleyctl_renders_them) {
     EXPECT_TRUE(sent == by_stream(read_pcap(dir.file("rendered.pcap"))));
 }
 
+/// Seconds since the first packet, of every packet.
+std::vector<double> times_of(const std::string& file) {
+    std::vector<double> out;
+    for (const auto& row : tshark(file, {"frame.time_relative"})) out.push_back(std::stod(row[0]));
+    return out;
+}
+
+// The device stamps a packet when it is handed over: no earlier than its due, and no later than the report
+// says of the latest, however slow the machine is. Its clock is not calibrated as ours is, hence the percent.
+TEST(Recorded, packets_leave_a_device_at_the_times_of_their_capture) {
+    if (const std::string why = tshark_unavailable(); !why.empty()) GTEST_SKIP() << why;
+    const TempDir dir;
+    const json source = {{{"name", "s"},
+                          {"port", "east"},
+                          {"bursts", {{"packets", 7}, {"gap", "9ms"}, {"count", 6}}},
+                          {"rate", "3kpps"},
+                          {"burst", 1},
+                          {"packet", vlan_udp()}}};
+    std::ofstream(dir.file("source.json"))
+        << configuration(1, true, {port("east", "net_null0")}, {source.begin(), source.end()});
+    const Result made =
+        run({volleyctl_path(), "render", dir.file("source.json"), "-o", dir.file("source.pcap")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    const auto recorded = [&](const std::string& device) {
+        const json packet = {
+            {"pcap", {{"file", dir.file("source.pcap")}, {"timing", "recorded"}, {"speed", 0.5}}}};
+        return configuration(1, true, {port("east", device)},
+                             {{{"name", "s"}, {"port", "east"}, {"packet", packet}}});
+    };
+    const json report = run_volleyd(recorded("net_pcap0,tx_pcap=" + dir.file("sent.pcap")));
+    EXPECT_TRUE(read_pcap(dir.file("source.pcap")) == read_pcap(dir.file("sent.pcap")));
+    const std::vector<double> wanted = times_of(dir.file("source.pcap"));
+    const std::vector<double> sent = times_of(dir.file("sent.pcap"));
+    ASSERT_EQ(wanted.size(), 42U);
+    ASSERT_EQ(sent.size(), wanted.size());
+    const json stream = named(report.at("streams"), "s");
+    EXPECT_EQ(stream.at("slips"), 0);
+    const double late = stream.at("lateness_ns").at("max").get<double>() * 1e-9 + 1e-4;
+    for (std::size_t i = 0; i < sent.size(); ++i)
+        EXPECT_NEAR(sent[i], 2 * wanted[i], late + wanted[i] * 0.02) << i;
+}
+
 TEST_F(Pcap, shows_every_checksum_good) {
     std::map<std::string, std::size_t> good;
     for (const auto& [source, packets] : by_source_) {

@@ -1,9 +1,12 @@
 #include "traffic/compile.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -527,6 +530,70 @@ TEST(compile, an_unchanged_packet_keeps_its_template_over_a_reload) {
     const auto second = plan_of(after, table, first.get(), inputs);
     EXPECT_EQ(first->streams.at(0).packet, second->streams.at(0).packet);
     EXPECT_NE(first->streams.at(1).packet, second->streams.at(1).packet);
+}
+
+/// Six frames of two flows, 1 ms apart, written as a pcap of nanoseconds.
+class RecordedFile {
+  public:
+    RecordedFile() {
+        std::ofstream out(path, std::ios::binary);
+        const auto word = [&](std::uint32_t value) {
+            out.write(reinterpret_cast<const char*>(&value), sizeof value);
+        };
+        for (const std::uint32_t value : {0xa1b23c4dU, 0x00040002U, 0U, 0U, 65535U, 1U}) word(value);
+        for (std::uint32_t i = 0; i < 6; ++i) {
+            for (const std::uint32_t value : {7U, i * 1'000'000U, 60U, 60U}) word(value);
+            std::string frame(60, '\0');
+            frame[5] = static_cast<char>(i % 2);
+            out << frame;
+        }
+    }
+    ~RecordedFile() { std::remove(path.c_str()); }
+    RecordedFile(const RecordedFile&) = delete;
+    RecordedFile& operator=(const RecordedFile&) = delete;
+    const std::string path = testing::TempDir() + "volley-recorded-" + std::to_string(getpid()) + ".pcap";
+};
+
+config::Model recorded_model(const RecordedFile& file, const std::string& pcap_keys,
+                             const std::string& keys = "") {
+    const std::string text = R"({"version": 1, "lcores": {"dispatch": 6},
+        "ports": [{"name": "east", "device": "net_null0", "tx": {"lcores": [2, 3]}},
+                  {"name": "west", "device": "net_null1", "tx": {"lcores": [4, 5]}}],
+        "streams": [{"name": "a", "port": "east", "split": "flow", "packet": {"pcap": {"file": ")" +
+                             file.path + R"(", "timing": "recorded", "loop": 0)" + pcap_keys + "}}" + keys +
+                             "}]}";
+    return config::parse(text, "test.json");
+}
+
+TEST(compile, a_recorded_capture_over_two_workers_is_one_time_line_that_reloads_carry_on) {
+    const RecordedFile file;
+    StreamTable table;
+    const auto first = plan_of(recorded_model(file, ""), table);
+    EXPECT_EQ(first->streams.at(0).pps, (Rational{1000, 1}));
+    adopt_all(*first, nullptr, 0);
+    const Tsc ms = hz / 1000;
+    auto sent = run_all(*first, 0, 10 * ms);
+    ASSERT_EQ(packets_in_all(sent), 11U);
+    const auto second = plan_of(recorded_model(file, R"(, "speed": 2)"), table, first.get());
+    EXPECT_TRUE(second->streams.at(0).carried);
+    EXPECT_EQ(second->streams.at(0).clock, first->streams.at(0).clock);
+    adopt_all(*second, first.get(), 10 * ms);
+    append(sent, run_all(*second, 10 * ms + 1, 12 * ms));
+    EXPECT_TRUE(hold_each_index_once(sent, 15));
+    for (const TemplateBurst& burst : sent) {
+        const Tsc due =
+            burst.first_index <= 10 ? burst.first_index * ms : 10 * ms + (burst.first_index - 10) * ms / 2;
+        EXPECT_NEAR(static_cast<double>(burst.due), static_cast<double>(due), 1) << burst.first_index;
+    }
+}
+
+TEST(compile, a_recorded_stream_ends_by_its_duration_in_the_time_of_the_file) {
+    const RecordedFile file;
+    StreamTable table;
+    const auto plan = plan_of(recorded_model(file, "", R"(, "duration": "7ms")"), table);
+    EXPECT_EQ(plan->streams.at(0).count, 7U);
+    const auto slow = plan_of(recorded_model(file, R"(, "speed": 0.5)", R"(, "duration": "7ms")"), table);
+    EXPECT_EQ(slow->streams.at(0).count, 4U);
 }
 
 TEST(compile, a_stream_added_later_counts_its_delay_from_then) {

@@ -222,6 +222,28 @@ TEST(lane_schedule, a_lane_that_adopts_its_first_plan_late_but_within_the_limit_
     EXPECT_EQ(sent[0].due, 0U);
 }
 
+// A time of day before the plan's zero: nothing is owed up to zero, and all that fell due since.
+TEST(lane_schedule, a_stream_of_a_past_time_of_day_owes_what_fell_due_since_the_plans_zero) {
+    const Tsc zero = 10 * hz + hz / 2000;
+    for (const bool groups : {false, true}) {
+        LaneStream spec = stream(0, {1000, 1}, 1);
+        spec.start = hz;
+        spec.fixed_start = true;
+        Shape shape;
+        shape.legs.push_back({1, {}, false, 0, 0, {hz / 1000, 0}, false});
+        shape.rounds = 0;
+        if (groups) spec.shape = &shape;
+        LaneSchedule lane({spec}, forever, hz, zero);
+        lane.adopt(nullptr, zero + hz / 20);
+        const auto sent = all_until(lane, zero + hz / 20, zero + hz / 10);
+        ASSERT_EQ(sent.size(), 100U) << groups;
+        for (std::uint64_t i = 0; i < sent.size(); ++i) {
+            EXPECT_EQ(sent[i].first_index, i);
+            EXPECT_EQ(sent[i].due, 10 * hz + (i + 1) * (hz / 1000));
+        }
+    }
+}
+
 TEST(lane_schedule, a_lane_that_stalls_within_the_limit_sends_all_it_owes) {
     std::vector<TemplateBurst> sent;
     for (std::uint32_t l = 0; l < 3; ++l) {

@@ -1,0 +1,92 @@
+// Streams that keep the timing of a capture: the part of LaneSchedule that asks the recording.
+#include <algorithm>
+
+#include "traffic/lane_schedule.h"
+
+namespace volley::traffic {
+namespace {
+
+// Frames without a gap between them that one burst takes together.
+constexpr std::uint32_t most_together = 32;
+
+}  // namespace
+
+Tsc LaneSchedule::recorded_due(std::uint32_t stream) const noexcept {
+    const ReplayClock& clock = *terms_[stream].spec.clock;
+    return saturating_add(clock.origin, clock.recording->due(lines_[stream].index));
+}
+
+// Moves the time line of all lanes so that this one's next packet is due at `now` or later.
+std::uint64_t LaneSchedule::move_recorded(std::uint32_t stream, Tsc& due, Tsc now) noexcept {
+    if (due >= now) return 0;
+    const LaneStream& spec = terms_[stream].spec;
+    ReplayClock& clock = *spec.clock;
+    const std::uint64_t owed = clock.recording->packets_before(now - clock.origin);
+    const std::uint64_t index = lines_[stream].index;
+    clock.origin += now - due;
+    due = now;
+    return owed > index ? (owed - index) / spec.recording->lanes() : 0;
+}
+
+Tsc LaneSchedule::start_recorded(std::uint32_t stream, Tsc now) noexcept {
+    const LaneStream& spec = terms_[stream].spec;
+    ReplayClock& clock = *spec.clock;
+    if (clock.recording == nullptr || now < clock.origin) clock = {spec.recording, spec.start};
+    if (lines_[stream].index >= spec.count) return now;  // nothing of it is this lane's
+    Tsc due = recorded_due(stream);
+    begin_late(stream, due, now);
+    return due;
+}
+
+// The time line goes on at its place in the file; the first lane that adopts a new speed changes it for all.
+Tsc LaneSchedule::carry_recorded(std::uint32_t stream, bool parked, Tsc now) noexcept {
+    const LaneStream& spec = terms_[stream].spec;
+    ReplayClock& clock = *spec.clock;
+    if (clock.recording == nullptr) clock = {spec.recording, spec.start};
+    if (clock.recording != spec.recording) {
+        if (now > clock.origin) {
+            clock.origin = now - spec.recording->from_speed_of(*clock.recording, now - clock.origin);
+        }
+        clock.recording = spec.recording;
+    }
+    if (lines_[stream].index >= spec.count) return now;
+    Tsc due = recorded_due(stream);
+    if (parked) move_recorded(stream, due, now);
+    return due;
+}
+
+// The top stream's next packets, if its place on the time line is still `tick`. Returns the number of bursts
+// written, 0 or 1.
+std::uint32_t LaneSchedule::fill_recorded(std::uint32_t stream, Tsc tick, TemplateBurst* out) noexcept {
+    Terms& terms = terms_[stream];
+    Line& line = lines_[stream];
+    const Recording& recording = *terms.spec.clock->recording;
+    const Tsc due = recorded_due(stream);
+    if (due > tick) {  // another lane has moved the time line
+        paced_.replace_top({due, stream});
+        return 0;
+    }
+    terms.due = due;
+    if (due >= end_) {
+        paced_.pop();
+        return 0;
+    }
+    const std::uint64_t first = line.index;
+    const std::uint64_t before = line.limit;
+    std::uint32_t count = 0;
+    Tsc next = due;
+    do {
+        ++count;
+        line.index = recording.next_of_lane(line.index);
+        next = recorded_due(stream);
+    } while (next == due && line.index == first + count && line.index < before && count < most_together);
+    *out = {line.packet, first, due, count, line.slot};
+    if (line.index < line.limit) {
+        paced_.replace_top({next, stream});
+    } else {
+        paced_.pop();
+    }
+    return 1;
+}
+
+}  // namespace volley::traffic
