@@ -238,6 +238,7 @@ void Daemon::tell() {
     situation_.generation = generation_;
     situation_.warnings = host_warnings_;
     if (reload_warning_) situation_.warnings.push_back(*reload_warning_);
+    if (silence_) situation_.warnings.push_back(*silence_);
     collector_.tell(situation_);
 }
 
@@ -347,6 +348,8 @@ void Daemon::begin_run() {
     situation_.run_started_ns = std::nullopt;
     situation_.run_ended_ns = std::nullopt;
     exit_after_ = model_.run.when_done == config::WhenDone::exit;
+    sent_before_ = road_.sent();
+    silence_.reset();
     salt_ = new_salt(salt_);
     book_.begin();
     if (evidence_files_ != nullptr) evidence_files_->begin_run(situation_.run_id);
@@ -512,6 +515,15 @@ void Daemon::begin_settling() {
     deadline_ = Clock::now() + std::chrono::nanoseconds(receives ? model_.run.settle_time.ns : 0);
 }
 
+// No error, but nobody should have to find it out from zeros.
+void Daemon::note_silence() {
+    if (model_.streams.empty() || road_.sent() != sent_before_) return;
+    silence_ =
+        "no packet was sent in this run: look at state, rate, start and enabled of its streams, at the "
+        "run's duration and at the ports' links";
+    spdlog::warn("{}", *silence_);
+}
+
 void Daemon::finish_run() {
     if (!dry_) {
         situation_.unsent = road_.write_off();
@@ -522,6 +534,7 @@ void Daemon::finish_run() {
             "from them",
             drain_patience.count());
     }
+    note_silence();
     tell();
     // What still came would be in one sum and not in another.
     if (wait_for_receivers()) receivers_.hold(road_);

@@ -106,6 +106,7 @@ class Daemon {
     void tell_corrupted();
     void gather_evidence();
     void finish_evidence();
+    void note_silence();
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
@@ -153,6 +154,8 @@ class Daemon {
     int exit_code_ = 0;
     std::optional<std::string> reload_warning_;
     std::vector<std::string> host_warnings_;     ///< of the start
+    std::uint64_t sent_before_ = 0;              ///< packets of all streams before the run
+    std::optional<std::string> silence_;         ///< what the run that ended says of having sent nothing
     std::optional<config::Run> configured_run_;  ///< what "run" says, while a run has settings of its own
 };
 

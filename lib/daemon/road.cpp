@@ -258,6 +258,12 @@ std::uint64_t Road::sent(StreamSlot slot) const {
     return packets;
 }
 
+std::uint64_t Road::sent() const {
+    std::uint64_t packets = 0;
+    for (const auto& lane : lanes_) packets += lane->worker.counters().packets.get();
+    return packets;
+}
+
 bool Road::add_row(std::uint32_t port, StreamSlot slot) {
     return std::all_of(lanes_.begin(), lanes_.end(),
                        [&](const auto& lane) { return lane->port != port || lane->worker.rows().add(slot); });

@@ -68,6 +68,8 @@ class Road {
     std::vector<std::uint64_t> write_off();
     /// Packets of the stream that its port's workers have handed to the device since the process started.
     [[nodiscard]] std::uint64_t sent(StreamSlot slot) const;
+    /// The same of all streams.
+    [[nodiscard]] std::uint64_t sent() const;
     /// Row for a stream in every worker of its port. False when the stream table is full.
     bool add_row(std::uint32_t port, StreamSlot slot);
 

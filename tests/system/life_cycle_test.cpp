@@ -131,6 +131,19 @@ TEST(LifeCycle, without_streams_the_duration_ends_with_a_report_of_nothing) {
     EXPECT_EQ(sum(report.at("ports"), "/tx/packets"), 0U);
 }
 
+// B37
+TEST(LifeCycle, a_run_in_which_nothing_was_sent_says_so_in_log_and_report) {
+    json stream = paced("late", "100kpps");
+    stream["start"] = {{"delay", "10s"}};
+    json config = configuration(1, true, {port("east", "net_null0,copy=0,no-rx=1")}, {stream});
+    config["run"]["duration"] = "10ms";
+    Volleyd volleyd(config);
+    EXPECT_EQ(volleyd.wait(), 0);
+    EXPECT_NE(volleyd.process().err().find("no packet was sent in this run"), std::string::npos);
+    EXPECT_NE(volleyd.report().at("warnings").dump().find("no packet was sent in this run"),
+              std::string::npos);
+}
+
 TEST(LifeCycle, when_done_idle_publishes_the_report_and_stays) {
     json config = endless();
     config["run"]["when_done"] = "idle";
