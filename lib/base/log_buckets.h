@@ -22,6 +22,12 @@ struct LogBuckets {
         if (octave >= MaxBits - SubBits) return size - 1;
         return (static_cast<std::size_t>(octave) << SubBits) + static_cast<std::size_t>(value >> octave);
     }
+    /// The least value that falls into bucket i.
+    static constexpr std::uint64_t lower(std::size_t i) noexcept {
+        if (i < (std::size_t{1} << SubBits)) return i;
+        const std::size_t octave = (i >> SubBits) - 1;
+        return ((i & ((std::size_t{1} << SubBits) - 1)) + (std::uint64_t{1} << SubBits)) << octave;
+    }
     /// The largest value that falls into bucket i; of the last one the largest that is still told apart.
     static constexpr std::uint64_t upper(std::size_t i) noexcept {
         if (i < (std::size_t{1} << SubBits)) return i;

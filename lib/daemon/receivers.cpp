@@ -99,7 +99,7 @@ std::unique_ptr<Receivers::Table> Receivers::make_table(Worker& worker, std::uin
         const auto& old = previous->now[slot];
         if (old == nullptr || old == out->now[slot]) continue;
         out->before[slot] = old;
-        out->table.streams[slot].before = previous->table.streams[slot].now;
+        out->table.streams[slot].set_before(previous->table.streams[slot].now);
         if (out->table.streams[slot].before.verification != nullptr) {
             out->verifications.push_back(
                 std::make_unique<worker::Verification>(*out->table.streams[slot].before.verification));
@@ -130,8 +130,7 @@ void Receivers::add_stream(Worker& worker, Table& out, const traffic::StreamPlan
         sent.burst = stream.burst;
         life = std::make_shared<worker::RxStream>(sent, now_ns, *worker.rows[slot]);
     }
-    worker::RxTable::Life& seen = out.table.streams[slot].now;
-    seen.stream = life.get();
+    out.table.streams[slot].set_now({life.get(), nullptr});
     if (from.verify == 0) return;
     auto verification = std::make_unique<worker::Verification>();
     verification->one_in = from.verify;
@@ -142,7 +141,7 @@ void Receivers::add_stream(Worker& worker, Table& out, const traffic::StreamPlan
                 verification->templates.push_back(packet);
         }
     }
-    seen.verification = verification.get();
+    out.table.streams[slot].now.verification = verification.get();
     out.verifications.push_back(std::move(verification));
 }
 

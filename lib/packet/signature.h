@@ -31,17 +31,18 @@ struct Signing {
 };
 
 struct Signature {
-    std::uint32_t stream = 0;
-    std::uint8_t generation = 0;
+    std::uint32_t origin = 0;    ///< stream 24 | generation 8
     std::uint32_t sequence = 0;  ///< low half of the packet index
     std::uint64_t time = 0;      ///< nanoseconds, 48 bits
+
+    [[nodiscard]] std::uint32_t stream() const noexcept { return origin >> 8; }
+    [[nodiscard]] std::uint8_t generation() const noexcept { return static_cast<std::uint8_t>(origin); }
 };
 
 namespace detail {
 
-/// One's complement sum of eight 16-bit words and the salt, 1 to 0xffff as the salt is not 0.
-inline std::uint32_t sum_of_trailer(std::uint64_t high, std::uint64_t low, std::uint16_t salt) noexcept {
-    std::uint64_t sum = (high >> 32) + (high & 0xffffffff) + (low >> 32) + (low & 0xffffffff) + salt;
+/// Folded to 16 bits: 0 only when the sum is.
+inline std::uint32_t fold(std::uint64_t sum) noexcept {
     sum = (sum >> 32) + (sum & 0xffffffff);
     sum = (sum >> 16) + (sum & 0xffff);
     sum = (sum >> 16) + (sum & 0xffff);
@@ -61,28 +62,50 @@ inline void store_big(std::uint8_t* at, std::uint64_t value) noexcept {
 
 }  // namespace detail
 
+/// What the trailers of one stream at one TX time have in common: each of them costs its sequence alone.
+class Signer {
+  public:
+    Signer(const Signing& signing, std::uint64_t time_ns) noexcept
+        : high_(std::uint64_t{signing.stream} << 24 | std::uint64_t{signing.generation} << 16),
+          low_(time_ns & time_mask),
+          sum_(detail::fold((high_ >> 32) + (high_ & 0xffffffff) + (low_ >> 32) + (low_ & 0xffffffff) +
+                            signing.salt)) {}
+
+    /// Writes the trailer of packet `index` to the 16 bytes from `at` on.
+    void write(std::uint8_t* at, std::uint64_t index) const noexcept {
+        const auto sequence = static_cast<std::uint32_t>(index);
+        std::uint32_t sum = sum_ + (sequence >> 16) + (sequence & 0xffff);  // below 3 << 16
+        sum = (sum >> 16) + (sum & 0xffff);
+        sum += sum >> 16;
+        detail::store_big(at, high_ | std::uint64_t{~sum & 0xffff} << 48 | sequence >> 16);
+        detail::store_big(at + 8, low_ | std::uint64_t{sequence} << 48);
+    }
+
+  private:
+    std::uint64_t high_;
+    std::uint64_t low_;
+    std::uint32_t sum_;  ///< of the parts and the salt: 1 to 0xffff, as the salt is not 0
+};
+
 /// Writes the trailer of packet `index`, sent at `time_ns`, to the 16 bytes from `at` on.
 inline void write_signature(std::uint8_t* at, const Signing& signing, std::uint64_t index,
                             std::uint64_t time_ns) noexcept {
-    const auto sequence = static_cast<std::uint32_t>(index);
-    std::uint64_t high =
-        std::uint64_t{signing.stream} << 24 | std::uint64_t{signing.generation} << 16 | sequence >> 16;
-    const std::uint64_t low = std::uint64_t{sequence} << 48 | (time_ns & time_mask);
-    const std::uint32_t check = ~detail::sum_of_trailer(high, low, signing.salt) & 0xffff;
-    high |= std::uint64_t{check} << 48;
-    detail::store_big(at, high);
-    detail::store_big(at + 8, low);
+    Signer(signing, time_ns).write(at, index);
 }
 
 /// Reads a trailer. False when its check does not fit the salt: by chance in one of 65,535 foreign packets.
 inline bool read_signature(const std::uint8_t* at, std::uint16_t salt, Signature& out) noexcept {
     const std::uint64_t high = detail::load_big(at);
     const std::uint64_t low = detail::load_big(at + 8);
-    out.stream = static_cast<std::uint32_t>(high >> 24) & (most_signed_streams - 1);
-    out.generation = static_cast<std::uint8_t>(high >> 16);
+    out.origin = static_cast<std::uint32_t>(high >> 16);
     out.sequence = static_cast<std::uint32_t>(high & 0xffff) << 16 | static_cast<std::uint32_t>(low >> 48);
     out.time = low & time_mask;
-    return detail::sum_of_trailer(high, low, salt) == 0xffff;
+    // 2^16 is 1 modulo 0xffff, and so is 2^64: a carry is worth 1. The salt keeps the sum from being 0.
+    std::uint64_t sum = high + low;
+    sum += sum < high ? 1 : 0;
+    sum += salt;
+    sum += sum < salt ? 1 : 0;
+    return sum % 0xffff == 0;
 }
 
 }  // namespace volley::packet

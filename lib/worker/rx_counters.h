@@ -28,21 +28,22 @@ struct alignas(cache_line) StreamRx {
     /// Lanes that are a multiple of it apart are counted as one: exact up to that many TX workers.
     static constexpr std::size_t lane_groups = 16;
 
-    Counter packets;
+    Counter packets;  ///< this cache line, to the first of expected: what every packet in order changes
     Counter bytes;
-    Counter duplicates;      ///< came before
-    Counter reordered;       ///< came after a later one (RFC 4737), and was no duplicate
-    Counter verified;        ///< compared byte by byte
-    Counter corrupted;       ///< of these, different from what was sent
-    Counter latency_sum;     ///< nanoseconds, of all samples
-    Counter jitter;          ///< gauge: RFC 3550 section 6.4.1, nanoseconds times 16; 0: none yet
-    Counter transits;        ///< differences of latency that the jitter was made of
-    Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
-    Counter outage_last;     ///< gauge: the same of the last one
+    Counter latency_sum;  ///< nanoseconds, of all samples
+    Counter jitter;       ///< gauge: RFC 3550 section 6.4.1, nanoseconds times 16; 0: none yet
+    Counter transits;     ///< differences of latency that the jitter was made of
+    Counter verified;     ///< compared byte by byte
+    Counter corrupted;    ///< of these, different from what was sent
     std::array<Counter, lane_groups>
         expected;  ///< by lane: packets up to the furthest that came, over all lives
-    std::array<Counter, LatencyBuckets::size> latency;
+
+    Counter duplicates;      ///< came before
+    Counter reordered;       ///< came after a later one (RFC 4737), and was no duplicate
+    Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
+    Counter outage_last;     ///< gauge: the same of the last one
     std::array<Counter, ArrivalBuckets::size> arrival;
+    std::array<Counter, LatencyBuckets::size> latency;
 
     /// Of all lanes. Any thread.
     [[nodiscard]] std::uint64_t expected_packets() const noexcept {

@@ -1,6 +1,7 @@
 #include "worker/rx_stream.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace volley::worker {
 namespace {
@@ -10,10 +11,88 @@ constexpr std::uint64_t clock_slack_ns = 1'000'000;
 
 using Fate = SequenceTracker::Fate;
 
+// Both modulo 2^48: how long ago it was sent. What is slightly in the future is a matter of two cores.
+std::uint64_t latency_of(std::uint64_t sent_ns, std::uint64_t now_ns) noexcept {
+    const std::uint64_t latency = (now_ns - sent_ns) & packet::time_mask;
+    return latency > packet::time_mask - clock_slack_ns ? 0 : latency;
+}
+
+// The index nearest to the furthest one whose low half is that. False when there is none in the window.
+bool nearest(std::uint32_t sequence, std::uint64_t furthest, std::uint64_t& index) noexcept {
+    const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(furthest));
+    index = furthest + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead));
+    if (ahead >= 0) return static_cast<std::uint64_t>(ahead) <= RxStream::window;
+    const auto behind = static_cast<std::uint64_t>(-static_cast<std::int64_t>(ahead));
+    return behind <= RxStream::window && behind <= furthest;
+}
+
 }  // namespace
 
+/// The latencies of the packets of one run: their buckets, jitter and sum. Kept in registers.
+class RxStream::Times {
+  public:
+    Times(StreamRx& row, bool has_last, std::uint64_t last_latency, std::uint64_t jitter) noexcept
+        : row_(row), has_last_(has_last), last_latency_(last_latency), jitter_(jitter) {}
+
+    [[gnu::always_inline]] void add(std::uint64_t latency) noexcept {
+        if (latency - from_ > span_) enter(latency);
+        ++in_bucket_;
+        ++count_;
+        sum_ += latency;
+        const std::uint64_t change =
+            latency > last_latency_ ? latency - last_latency_ : last_latency_ - latency;
+        if (has_last_) jitter_ += change - (jitter_ + 8) / 16;  // RFC 3550 appendix A.8
+        has_last_ = true;
+        last_latency_ = latency;
+    }
+    [[gnu::always_inline]] void leave() const noexcept {
+        if (in_bucket_ != 0) row_.latency[bucket_].add(in_bucket_);
+    }
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+    [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
+    [[nodiscard]] std::uint64_t last_latency() const noexcept { return last_latency_; }
+    [[nodiscard]] std::uint64_t jitter() const noexcept { return jitter_; }
+
+  private:
+    // Values above the largest bucket stand in it, too; for them it is entered again and again.
+    [[gnu::always_inline]] void enter(std::uint64_t latency) noexcept {
+        leave();
+        bucket_ = LatencyBuckets::index(latency);
+        in_bucket_ = 0;
+        from_ = LatencyBuckets::lower(bucket_);
+        span_ = LatencyBuckets::upper(bucket_) - from_;
+    }
+
+    StreamRx& row_;
+    bool has_last_;  ///< there is a packet before
+    std::uint64_t last_latency_;
+    std::uint64_t jitter_;
+    std::uint64_t sum_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint32_t in_bucket_ = 0;  ///< packets of the bucket that it does not have yet
+    std::size_t bucket_ = 0;
+    std::uint64_t from_ = 0;  ///< the bucket's least value,
+    std::uint64_t span_ = 0;  ///< and by how much its largest is more
+};
+
 RxStream::RxStream(const SentAs& sent, std::uint64_t born_ns, StreamRx& row)
-    : sent_(sent), born_ns_(born_ns), row_(row), lanes_(sent.lanes) {}
+    : row_(row), born_ns_(born_ns), sent_(sent) {
+    if (sent.lanes == 1) return;
+    lanes_ = std::make_unique<Lanes>();
+    lanes_->trackers = std::make_unique<SequenceTracker[]>(sent.lanes);
+    seek_burst(0);
+}
+
+void RxStream::prefetch() const noexcept {
+    __builtin_prefetch(this);
+}
+
+void RxStream::prefetch_counters(std::uint64_t sent_ns, std::uint64_t now_ns) const noexcept {
+    __builtin_prefetch(&row_);
+    __builtin_prefetch(&row_.latency[LatencyBuckets::index(latency_of(sent_ns, now_ns))]);
+    __builtin_prefetch(&row_.arrival[ArrivalBuckets::index(now_ns - last_ns_)]);
+}
 
 // The row counted an earlier life before, whose gauges say nothing about this one.
 void RxStream::begin() noexcept {
@@ -23,91 +102,139 @@ void RxStream::begin() noexcept {
     row_.outage_last.set(0);
 }
 
-// The index nearest to the furthest one whose low half is that.
-bool RxStream::place(std::uint32_t sequence) noexcept {
-    const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(furthest_));
-    if (ahead >= 0) {
-        if (static_cast<std::uint64_t>(ahead) > window) return false;
-        index_ = furthest_ + static_cast<std::uint64_t>(ahead);
-        return index_ < sent_.count;
-    }
-    const auto behind = static_cast<std::uint64_t>(-static_cast<std::int64_t>(ahead));
-    if (behind > window || behind > furthest_) return false;
-    index_ = furthest_ - behind;
-    return true;
+std::uint64_t RxStream::furthest() const noexcept {
+    if (lanes_ != nullptr) return lanes_->furthest;
+    return lane_.next() == 0 ? 0 : lane_.next() - 1;
 }
 
-bool RxStream::take(const Arrival& arrival) noexcept {
-    // Both modulo 2^48: how long ago it was sent. What is slightly in the future is a matter of two cores.
-    std::uint64_t latency = (arrival.now_ns - arrival.signature.time) & packet::time_mask;
-    if (latency > packet::time_mask - clock_slack_ns) latency = 0;
-    if (latency > arrival.now_ns - born_ns_ || !place(arrival.signature.sequence)) return false;
-    if (!begun_) [[unlikely]]
-        begin();
-    furthest_ = std::max(furthest_, index_);
-
-    std::uint64_t position = index_;
-    std::uint32_t lane = 0;
-    if (sent_.lanes != 1) {
-        const std::uint64_t ordinal = index_ / sent_.burst;
-        lane = static_cast<std::uint32_t>((ordinal + sent_.slot) % sent_.lanes);
-        position = ordinal / sent_.lanes * sent_.burst + index_ % sent_.burst;
-    }
-    std::uint64_t advanced = 0;
-    SequenceTracker& tracker = lanes_[lane];
-    fate_ = tracker.take(position, arrival.now_ns, advanced);
-    row_.packets.add(1);
-    row_.bytes.add(arrival.length);
-    row_.expected[lane % StreamRx::lane_groups].add(advanced);
-    if (fate_ != Fate::in_order) [[unlikely]] {
-        if (fate_ == Fate::duplicate) row_.duplicates.add(1);
-        if (fate_ == Fate::late) row_.reordered.add(1);
-        expected_ = index_at(lane, tracker.next() - advanced);
-        note_outage(tracker);
-    }
-    if (fate_ != Fate::duplicate) count_times(latency, arrival.now_ns);
-    return true;
+void RxStream::seek_burst(std::uint64_t index) noexcept {
+    const std::uint64_t ordinal = index / sent_.burst;
+    lanes_->first = ordinal * sent_.burst;
+    lanes_->position = ordinal / sent_.lanes * sent_.burst;
+    lanes_->lane = static_cast<std::uint32_t>((ordinal + sent_.slot) % sent_.lanes);
 }
 
-// The inverse of what take() reckons: which packet stands at that position of that lane.
+SequenceTracker& RxStream::seek(std::uint64_t index, std::uint32_t& lane, std::uint64_t& position) noexcept {
+    if (lanes_ == nullptr) {
+        lane = 0;
+        position = index;
+        return lane_;
+    }
+    lanes_->furthest = std::max(lanes_->furthest, index);
+    if (index - lanes_->first >= sent_.burst) seek_burst(index);
+    position = lanes_->position + (index - lanes_->first);
+    lane = lanes_->lane;
+    return lanes_->trackers[lane];
+}
+
+// The inverse of seek(): which packet stands at that position of that lane.
 std::uint64_t RxStream::index_at(std::uint32_t lane, std::uint64_t position) const noexcept {
-    if (sent_.lanes == 1) return position;
+    if (lanes_ == nullptr) return position;
     const std::uint64_t first = (lane + sent_.lanes - sent_.slot % sent_.lanes) % sent_.lanes;
     return (position / sent_.burst * sent_.lanes + first) * sent_.burst + position % sent_.burst;
 }
 
-void RxStream::count_times(std::uint64_t latency, std::uint64_t now_ns) noexcept {
-    row_.latency[LatencyBuckets::index(latency)].add(1);
-    row_.latency_sum.add(latency);
-    if (last_ns_ != 0) {
-        row_.arrival[ArrivalBuckets::index(now_ns - last_ns_)].add(1);
-        const std::uint64_t change =
-            latency > last_latency_ ? latency - last_latency_ : last_latency_ - latency;
-        jitter_ += change - (jitter_ + 8) / 16;  // RFC 3550 appendix A.8
+// All of a run came at one time: the first after what came before, the others after nothing.
+inline void RxStream::count_times(const Times& times, std::uint64_t now_ns) noexcept {
+    times.leave();
+    row_.latency_sum.add(times.sum());
+    if (last_ns_ != 0) row_.arrival[ArrivalBuckets::index(now_ns - last_ns_)].add(1);
+    if (times.count() > 1) row_.arrival[0].add(times.count() - 1);
+    const std::uint32_t transits = last_ns_ != 0 ? times.count() : times.count() - 1;
+    if (transits != 0) {
+        jitter_ = times.jitter();
         row_.jitter.set(jitter_);
-        row_.transits.add(1);
+        row_.transits.add(transits);
     }
     last_ns_ = now_ns;
-    last_latency_ = latency;
+    last_latency_ = times.last_latency();
+}
+
+// Nearly every run of a stream with one lane goes on where the one before ended. False, and nothing is
+// counted, when it does not.
+bool RxStream::take_in_order(const Run& run, Taken& out) noexcept {
+    const std::uint64_t first = lane_.next();
+    std::uint64_t oldest = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t apart = 0;
+    for (std::uint32_t k = 0; k < run.count; ++k) {
+        apart |= run.sequences[k] ^ static_cast<std::uint32_t>(first + k);
+        oldest = std::max(oldest, latency_of(run.sent_ns[k], run.now_ns));
+        bytes += run.lengths[k];
+        out.index[k] = first + k;
+    }
+    if (apart != 0 || oldest > run.now_ns - born_ns_) [[unlikely]]
+        return false;
+    out.ours = static_cast<std::uint32_t>((std::uint64_t{1} << run.count) - 1);
+    out.unusual = 0;
+    lane_.advance(run.count, run.now_ns);
+    Times times(row_, last_ns_ != 0, last_latency_, jitter_);
+    for (std::uint32_t k = 0; k < run.count; ++k) times.add(latency_of(run.sent_ns[k], run.now_ns));
+    row_.packets.add(run.count);
+    row_.bytes.add(bytes);
+    row_.expected[0].add(run.count);
+    count_times(times, run.now_ns);
+    return true;
+}
+
+void RxStream::take_any(const Run& run, Taken& out) noexcept {
+    Times times(row_, last_ns_ != 0, last_latency_, jitter_);
+    out.ours = 0;
+    out.unusual = 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t k = 0; k < run.count; ++k) {
+        const std::uint64_t latency = latency_of(run.sent_ns[k], run.now_ns);
+        std::uint64_t& index = out.index[k];
+        if (latency > run.now_ns - born_ns_ || !nearest(run.sequences[k], furthest(), index)) continue;
+        if (!begun_) begin();
+        std::uint32_t lane = 0;
+        std::uint64_t position = 0;
+        SequenceTracker& tracker = seek(index, lane, position);
+        std::uint64_t advanced = 0;
+        const Fate fate = tracker.take(position, run.now_ns, advanced);
+        out.ours |= 1U << k;
+        bytes += run.lengths[k];
+        row_.expected[lane % StreamRx::lane_groups].add(advanced);
+        if (fate != Fate::in_order) {
+            out.unusual |= 1U << k;
+            out.fate[k] = fate;
+            out.instead[k] = index_at(lane, tracker.next() - advanced);
+            if (fate == Fate::duplicate) row_.duplicates.add(1);
+            if (fate == Fate::late) row_.reordered.add(1);
+            note_outage(fate, tracker);
+        }
+        if (fate != Fate::duplicate) times.add(latency);
+    }
+    if (out.ours == 0) return;
+    row_.packets.add(static_cast<std::uint32_t>(std::popcount(out.ours)));
+    row_.bytes.add(bytes);
+    if (times.count() != 0) count_times(times, run.now_ns);
+}
+
+void RxStream::take(const Run& run, Taken& out) noexcept {
+    if (lanes_ == nullptr && lane_.next() != 0 && take_in_order(run, out)) [[likely]]
+        return;
+    take_any(run, out);
 }
 
 // A gap counts as an outage at once, and no more when late packets have filled it.
-void RxStream::note_outage(const SequenceTracker& lane) noexcept {
-    if (fate_ == Fate::after_gap) {
+void RxStream::note_outage(Fate fate, const SequenceTracker& lane) noexcept {
+    if (fate == Fate::after_gap) {
         const std::uint64_t duration = lane.last_outage();
         row_.outage_last.set(duration);
         if (duration > row_.outage_longest.get()) row_.outage_longest.set(duration);
         return;
     }
-    if (fate_ != Fate::late || !lane.closed_gap()) return;
+    if (fate != Fate::late || !lane.closed_gap()) return;
     std::uint64_t longest = 0;
     std::uint64_t last = 0;
     std::uint64_t youngest = 0;
-    for (const SequenceTracker& each : lanes_) {
-        longest = std::max(longest, each.longest_outage());
-        if (each.last_outage() != 0 && each.last_ns() >= youngest) {
-            youngest = each.last_ns();
-            last = each.last_outage();
+    const SequenceTracker* const lanes = lanes_ == nullptr ? &lane_ : lanes_->trackers.get();
+    for (std::uint32_t i = 0; i < sent_.lanes; ++i) {
+        longest = std::max(longest, lanes[i].longest_outage());
+        if (lanes[i].last_outage() != 0 && lanes[i].last_ns() >= youngest) {
+            youngest = lanes[i].last_ns();
+            last = lanes[i].last_outage();
         }
     }
     row_.outage_longest.set(longest);

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
+#include "base/cache_line.h"
 #include "packet/signature.h"
 #include "worker/evidence.h"
 #include "worker/rx_counters.h"
@@ -14,37 +15,51 @@ namespace volley::worker {
 struct SentAs {
     std::uint32_t slot = 0;
     std::uint8_t generation = 0;
-    std::uint32_t lanes = 1;                  ///< workers that share it
-    std::uint32_t burst = 1;                  ///< packets of a burst
-    std::uint64_t count = ~std::uint64_t{0};  ///< packets in all
+    std::uint32_t lanes = 1;  ///< workers that share it
+    std::uint32_t burst = 1;  ///< packets of a burst
 };
 
 /// One life of one stream as one RX worker sees it: from signatures to counters. Burst o belongs to lane
 /// (o + slot) mod n, and each lane is followed for itself, so workers that run apart are never taken for
 /// loss or reordering. Knows nothing of ports or threads; tested in simulated time. Used by one worker.
-class RxStream {
+class alignas(cache_line) RxStream {
   public:
     /// Packets further from the furthest one are not ours: a copy of an earlier run, or chance.
     static constexpr std::uint64_t window = std::uint64_t{1} << 30;
+    /// Packets that are taken in one go.
+    static constexpr std::uint32_t most = 32;
 
-    struct Arrival {
-        packet::Signature signature;
-        std::uint64_t now_ns = 0;  ///< of the receiver, same clock as the TX time
-        std::uint32_t length = 0;  ///< without FCS
+    using Fate = SequenceTracker::Fate;
+
+    /// Packets with this stream and generation that came at once, in their order. 1 ≤ count ≤ most.
+    struct Run {
+        const std::uint32_t* sequences = nullptr;
+        const std::uint64_t* sent_ns = nullptr;  ///< 48 bits
+        const std::uint32_t* lengths = nullptr;  ///< without FCS
+        std::uint32_t count = 0;
+        std::uint64_t now_ns = 0;  ///< of the receiver, same clock as the TX times
+    };
+    /// What became of them.
+    struct Taken {
+        std::uint32_t ours = 0;       ///< bit k: packet k was counted
+        std::uint32_t unusual = 0;    ///< of these, those whose fate is not in_order
+        std::uint64_t index[most];    ///< of those that are ours
+        Fate fate[most];              ///< of those that are unusual, and
+        std::uint64_t instead[most];  ///< the index of the packet that its lane should have brought
     };
 
     /// born_ns: before the first packet is signed. row: counts it, and outlives it.
     RxStream(const SentAs& sent, std::uint64_t born_ns, StreamRx& row);
 
-    /// Counts the packet, whose stream and generation are ours. False, and nothing is counted, when its
-    /// sequence lies outside the window or it was sent before the life began or after now.
-    bool take(const Arrival& arrival) noexcept;
-    /// Index of the packet that was taken last.
-    [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
-    /// What became of it.
-    [[nodiscard]] SequenceTracker::Fate fate() const noexcept { return fate_; }
-    /// When it was not in order: index of the packet that its lane should have brought instead.
-    [[nodiscard]] std::uint64_t expected() const noexcept { return expected_; }
+    /// Counts packets. Those whose sequence lies outside the window, or that were sent before the life began
+    /// or after now, are not ours, and nothing is counted of them.
+    void take(const Run& run, Taken& out) noexcept;
+
+    /// Has what take() is going to touch brought near; a row of calls over many streams waits for none.
+    void prefetch() const noexcept;
+    /// After that has come: the counters of a packet that was sent then.
+    void prefetch_counters(std::uint64_t sent_ns, std::uint64_t now_ns) const noexcept;
+
     /// True once a kind: nothing of it was found in this life before.
     [[nodiscard]] bool is_first(Finding kind) noexcept {
         const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
@@ -57,25 +72,38 @@ class RxStream {
     [[nodiscard]] StreamRx& row() noexcept { return row_; }
 
   private:
-    [[nodiscard]] bool place(std::uint32_t sequence) noexcept;
-    void count_times(std::uint64_t latency, std::uint64_t now_ns) noexcept;
-    void begin() noexcept;
-    void note_outage(const SequenceTracker& lane) noexcept;
-    [[nodiscard]] std::uint64_t index_at(std::uint32_t lane, std::uint64_t position) const noexcept;
+    class Times;
+    /// What only streams that several workers share have.
+    struct Lanes {
+        std::unique_ptr<SequenceTracker[]> trackers;
+        std::uint64_t furthest = 0;  ///< highest index so far
+        std::uint64_t first = 0;     ///< of the burst of the packet before: index of its first packet,
+        std::uint64_t position = 0;  ///< place of that in its lane,
+        std::uint32_t lane = 0;      ///< and which that is. So only the first of a burst divides.
+    };
 
-    const SentAs sent_;
-    const std::uint64_t born_ns_;
+    bool take_in_order(const Run& run, Taken& out) noexcept;
+    void take_any(const Run& run, Taken& out) noexcept;
+    [[nodiscard]] std::uint64_t furthest() const noexcept;
+    SequenceTracker& seek(std::uint64_t index, std::uint32_t& lane, std::uint64_t& position) noexcept;
+    [[nodiscard]] std::uint64_t index_at(std::uint32_t lane, std::uint64_t position) const noexcept;
+    void seek_burst(std::uint64_t index) noexcept;
+    void count_times(const Times& times, std::uint64_t now_ns) noexcept;
+    void begin() noexcept;
+    void note_outage(Fate fate, const SequenceTracker& lane) noexcept;
+
+    // To the tracker's first two fields: one cache line, all that packets in order touch.
     StreamRx& row_;
-    bool begun_ = false;          ///< a packet was taken
-    std::uint64_t furthest_ = 0;  ///< highest index so far
-    std::uint64_t index_ = 0;
-    std::uint64_t expected_ = 0;
-    std::uint8_t found_ = 0;  ///< a bit a kind of finding
-    SequenceTracker::Fate fate_ = SequenceTracker::Fate::in_order;
-    std::uint64_t last_ns_ = 0;  ///< arrival before; 0: none yet
+    const std::uint64_t born_ns_;
+    std::unique_ptr<Lanes> lanes_;  ///< of a stream with several
+    std::uint64_t last_ns_ = 0;     ///< arrival before; 0: none yet
     std::uint64_t last_latency_ = 0;
     std::uint64_t jitter_ = 0;  ///< times 16
-    std::vector<SequenceTracker> lanes_;
+    SequenceTracker lane_;      ///< of a stream with one
+    const SentAs sent_;
+    bool begun_ = false;      ///< a packet was taken
+    std::uint8_t found_ = 0;  ///< a bit a kind of finding
 };
+static_assert(sizeof(RxStream) == 2 * cache_line);
 
 }  // namespace volley::worker

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "worker/rx_stream.h"
 #include "worker/verifier.h"
 
@@ -16,9 +17,27 @@ struct RxTable {
         RxStream* stream = nullptr;                  ///< nullptr: none
         const Verification* verification = nullptr;  ///< nullptr: not verified
     };
-    struct Entry {
+    struct alignas(cache_line) Entry {
         Life now;
-        Life before;  ///< the life that a reload has ended: its last packets may be under way
+        Life before;                  ///< the life that a reload has ended: its last packets may be under way
+        std::uint8_t generation = 0;  ///< of each, as its stream says: here, so that no stream is touched
+        std::uint8_t generation_before = 0;
+
+        void set_now(const Life& life) noexcept {
+            now = life;
+            generation = life.stream->sent().generation;
+        }
+        void set_before(const Life& life) noexcept {
+            before = life;
+            generation_before = life.stream->sent().generation;
+        }
+        /// The life that signs so; of no stream where there is none.
+        [[nodiscard]] Life life(std::uint8_t of) const noexcept {
+            if (now.stream != nullptr && generation == of) [[likely]]
+                return now;
+            if (before.stream != nullptr && generation_before == of) return before;
+            return {};
+        }
     };
 
     std::uint64_t number = 0;    ///< of the table, counted by control
@@ -26,15 +45,9 @@ struct RxTable {
     bool hold = false;           ///< take nothing from the queue
     std::vector<Entry> streams;  ///< by slot
 
-    /// nullptr where the signature names no life of a stream of ours.
-    [[nodiscard]] const Life* find(std::uint32_t stream, std::uint8_t generation) const noexcept {
-        if (stream >= streams.size()) return nullptr;
-        const Entry& entry = streams[stream];
-        if (entry.now.stream != nullptr && entry.now.stream->sent().generation == generation) [[likely]]
-            return &entry.now;
-        if (entry.before.stream != nullptr && entry.before.stream->sent().generation == generation)
-            return &entry.before;
-        return nullptr;
+    /// nullptr where no stream of ours can have that number.
+    [[nodiscard]] const Entry* entry(std::uint32_t stream) const noexcept {
+        return stream < streams.size() ? &streams[stream] : nullptr;
     }
 };
 

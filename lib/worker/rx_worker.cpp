@@ -4,12 +4,16 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "packet/signature.h"
 #include "worker/tsan.h"
 
 namespace volley::worker {
 
-static_assert(RxWorker::burst <= Verifier::run && RxWorker::burst <= Evidence::burst);
+static_assert(RxWorker::burst <= Verifier::run && RxWorker::burst <= RxStream::most &&
+              RxWorker::burst <= Evidence::burst);
 
 void RxWorker::adopt(const RxTable* table) noexcept {
     offered_.store(nullptr, std::memory_order_relaxed);
@@ -23,79 +27,162 @@ void RxWorker::change_tap() noexcept {
     used_tap_.store(tap_, std::memory_order_release);  // acquired by tap_in_use()
 }
 
-void RxWorker::to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
-                         std::uint32_t length) noexcept {
-    const std::uint64_t index = life.stream->index();
-    const std::uint32_t one_in = life.verification->one_in;
-    if (one_in != 1 && index % one_in != 0) return;
-    if (waiting_ != &life || index != waiting_first_ + waiting_count_) {
-        verify_waiting();
-        waiting_ = &life;
-        waiting_first_ = index;
-    }
-    waiting_frames_[waiting_count_] = frame;
-    waiting_at_[waiting_count_] = k;
-    waiting_lengths_[waiting_count_++] = length;
+namespace {
+
+// How many packets ahead of the one that is read its mbuf's header and its trailer are brought near, so that
+// the memory works while signatures are read.
+constexpr std::uint32_t header_ahead = 16;
+constexpr std::uint32_t trailer_ahead = 8;
+
+inline void prefetch_trailer(const rte_mbuf* mbuf) noexcept {
+    rte_prefetch0(rte_pktmbuf_mtod(mbuf, const std::uint8_t*) + mbuf->data_len - packet::signature_bytes);
 }
 
-void RxWorker::verify_waiting() noexcept {
-    if (waiting_count_ == 0) return;
-    StreamRx& row = waiting_->stream->row();
-    const std::uint32_t wrong =
-        verifier_.compare(*waiting_->verification, waiting_->stream->sent().slot, waiting_first_,
-                          waiting_count_, waiting_frames_.data(), waiting_lengths_.data());
-    row.verified.add(waiting_count_);
-    if (wrong != 0) [[unlikely]] {
-        row.corrupted.add(wrong);
-        const Verifier::Wrong first = verifier_.first_wrong();
-        const std::uint64_t index = waiting_first_ + first.at;
-        if (evidence_ != nullptr && waiting_->stream->is_first(Finding::corruption))
-            evidence_->note({Finding::corruption, waiting_->stream->sent().slot, index, index, first.offset},
-                            waiting_at_[first.at]);
-    }
-    waiting_ = nullptr;
-    waiting_count_ = 0;
-}
+}  // namespace
 
-// Packet k of the burst came when another of its stream was expected.
-void RxWorker::note_fate(RxStream& stream, std::uint32_t k) noexcept {
-    using Fate = SequenceTracker::Fate;
-    const Finding kind = stream.fate() == Fate::after_gap ? Finding::loss
-                         : stream.fate() == Fate::late    ? Finding::reordering
-                                                          : Finding::duplicate;
-    if ((kind == Finding::loss && !judges_loss_) || !stream.is_first(kind)) return;
-    evidence_->note({kind, stream.sent().slot, stream.expected(), stream.index(), 0}, k);
-}
-
-void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept {
-    const RxTable& table = *table_;
-    RxStream::Arrival arrival;
-    arrival.now_ns = now_ns;
+// Reads all signatures. Returns the bytes of the burst. What the runs are looked up in is on its way after.
+std::uint64_t RxWorker::find_runs(rte_mbuf* const* mbufs, std::uint32_t count) noexcept {
+    constexpr std::uint64_t nobody = std::uint64_t{1} << 32;
+    const std::uint16_t salt = table_->salt;
     std::uint64_t bytes = 0;
-    std::uint32_t unmatched = 0;
+    std::uint64_t last = ~nobody;
+    std::uint32_t runs = 0;
+    for (std::uint32_t k = 0; k < std::min(count, header_ahead); ++k) rte_prefetch0(mbufs[k]);
+    for (std::uint32_t k = 0; k < std::min(count, trailer_ahead); ++k) prefetch_trailer(mbufs[k]);
     for (std::uint32_t k = 0; k < count; ++k) {
+        if (k + header_ahead < count) rte_prefetch0(mbufs[k + header_ahead]);
+        if (k + trailer_ahead < count) prefetch_trailer(mbufs[k + trailer_ahead]);
         const auto* const frame = rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*);
         const std::uint32_t length = mbufs[k]->data_len;
         bytes += mbufs[k]->pkt_len;
-        const RxTable::Life* life = nullptr;
-        if (length >= packet::signature_bytes && length == mbufs[k]->pkt_len && table.salt != 0 &&
-            packet::read_signature(frame + length - packet::signature_bytes, table.salt, arrival.signature)) {
-            life = table.find(arrival.signature.stream, arrival.signature.generation);
+        packet::Signature signature;
+        std::uint64_t origin = nobody;
+        if (length >= packet::signature_bytes && length == mbufs[k]->pkt_len &&
+            packet::read_signature(frame + length - packet::signature_bytes, salt, signature)) {
+            origin = signature.origin;
         }
-        arrival.length = length;
-        if (life == nullptr || !life->stream->take(arrival)) [[unlikely]] {
-            ++unmatched;
-            if (replies_ != nullptr) replies_->answer({frame, length});
+        frames_[k] = frame;
+        lengths_[k] = length;
+        sequences_[k] = signature.sequence;
+        sent_ns_[k] = signature.time;
+        if (origin == last) continue;
+        last = origin;
+        const RxTable::Entry* const entry = origin == nobody ? nullptr : table_->entry(signature.stream());
+        rte_prefetch0(entry);
+        runs_[runs++] = {entry, {}, k, signature.generation()};
+    }
+    runs_[runs].first = count;
+    run_count_ = runs;
+    return bytes;
+}
+
+// Each run's next step waits for memory, which those of the other runs meanwhile use.
+void RxWorker::look_up_runs(std::uint64_t now_ns) noexcept {
+    for (std::uint32_t r = 0; r < run_count_; ++r) {
+        Run& run = runs_[r];
+        if (run.entry != nullptr) run.life = run.entry->life(run.generation);
+        if (run.life.stream != nullptr) run.life.stream->prefetch();
+    }
+    for (std::uint32_t r = 0; r < run_count_; ++r) {
+        const Run& run = runs_[r];
+        if (run.life.stream != nullptr) run.life.stream->prefetch_counters(sent_ns_[run.first], now_ns);
+    }
+}
+
+// Packets that came when others of their stream were expected.
+void RxWorker::note_unusual(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept {
+    using Fate = SequenceTracker::Fate;
+    RxStream& stream = *run.life.stream;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        if ((taken.unusual >> k & 1) == 0) continue;
+        const Finding kind = taken.fate[k] == Fate::after_gap ? Finding::loss
+                             : taken.fate[k] == Fate::late    ? Finding::reordering
+                                                              : Finding::duplicate;
+        if ((kind == Finding::loss && !judges_loss_) || !stream.is_first(kind)) continue;
+        evidence_->note({kind, stream.sent().slot, taken.instead[k], taken.index[k], 0}, run.first + k);
+    }
+}
+
+// The first of the packets that were compared last: they begin with packet `from` of the run.
+void RxWorker::note_corrupted(const Run& run, std::uint32_t from, std::uint64_t first_index) noexcept {
+    if (evidence_ == nullptr || !run.life.stream->is_first(Finding::corruption)) return;
+    const Verifier::Wrong wrong = verifier_.first_wrong();
+    const std::uint64_t index = first_index + wrong.at;
+    evidence_->note({Finding::corruption, run.life.stream->sent().slot, index, index, wrong.offset},
+                    run.first + from + wrong.at);
+}
+
+// Packets of a run with consecutive indices are made again together.
+void RxWorker::verify(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept {
+    const std::uint32_t one_in = run.life.verification->one_in;
+    const auto wanted = [&](std::uint32_t k) {
+        return (taken.ours >> k & 1) != 0 && (one_in == 1 || taken.index[k] % one_in == 0);
+    };
+    std::uint32_t compared = 0;
+    std::uint32_t wrong = 0;
+    for (std::uint32_t k = 0; k < count;) {
+        if (!wanted(k)) {
+            ++k;
             continue;
         }
-        if (evidence_ != nullptr && life->stream->fate() != SequenceTracker::Fate::in_order) [[unlikely]]
-            note_fate(*life->stream, k);
-        if (life->verification != nullptr) to_verify(*life, k, frame, length);
+        const std::uint32_t from = k++;
+        while (k < count && taken.index[k] == taken.index[from] + (k - from) && wanted(k)) ++k;
+        const std::uint32_t differ =
+            verifier_.compare(*run.life.verification, run.life.stream->sent().slot, taken.index[from],
+                              k - from, &frames_[run.first + from], &lengths_[run.first + from]);
+        if (differ != 0) [[unlikely]]
+            note_corrupted(run, from, taken.index[from]);
+        wrong += differ;
+        compared += k - from;
     }
-    verify_waiting();
-    counters_.packets.add(count);
+    StreamRx& row = run.life.stream->row();
+    row.verified.add(compared);
+    if (wrong != 0) [[unlikely]]
+        row.corrupted.add(wrong);
+}
+
+void RxWorker::answer(std::uint32_t k) noexcept {
+    if (replies_ != nullptr) replies_->answer({frames_[k], lengths_[k]});
+}
+
+// Returns how many packets of the run are not ours.
+std::uint32_t RxWorker::take(const Run& run, std::uint32_t count, std::uint64_t now_ns) noexcept {
+    RxStream::Taken taken;
+    taken.ours = taken.unusual = 0;
+    if (run.life.stream != nullptr) [[likely]] {
+        run.life.stream->take(
+            {&sequences_[run.first], &sent_ns_[run.first], &lengths_[run.first], count, now_ns}, taken);
+        if (taken.unusual != 0 && evidence_ != nullptr) [[unlikely]]
+            note_unusual(run, count, taken);
+        if (run.life.verification != nullptr) verify(run, count, taken);
+    }
+    const auto ours = static_cast<std::uint32_t>(std::popcount(taken.ours));
+    if (ours == count) [[likely]]
+        return 0;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        if ((taken.ours >> k & 1) == 0) answer(run.first + k);
+    }
+    return count - ours;
+}
+
+void RxWorker::account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept {
+    const std::uint64_t bytes = find_runs(mbufs, count);
+    look_up_runs(now_ns);
+    std::uint32_t unmatched = 0;
+    for (std::uint32_t r = 0; r < run_count_; ++r)
+        unmatched += take(runs_[r], runs_[r + 1].first - runs_[r].first, now_ns);
     counters_.bytes.add(bytes);
     if (unmatched != 0) counters_.unmatched.add(unmatched);
+}
+
+// No packet can be ours: only its length is looked at, and what it says where somebody answers.
+void RxWorker::account_foreign(rte_mbuf* const* mbufs, std::uint32_t count) noexcept {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t k = 0; k < count; ++k) bytes += mbufs[k]->pkt_len;
+    for (std::uint32_t k = 0; replies_ != nullptr && k < count; ++k)
+        replies_->answer({rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*), mbufs[k]->data_len});
+    counters_.bytes.add(bytes);
+    counters_.unmatched.add(count);
 }
 
 bool RxWorker::turn() noexcept {
@@ -112,16 +199,19 @@ bool RxWorker::turn() noexcept {
         return false;
     }
     tsan_acquire_mbufs();
-    const std::uint64_t now_ns = clock_.ns(tsc_now());
-    for (std::uint32_t k = 0; k < count; ++k) {
-        rte_prefetch0(rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*) + mbufs[k]->data_len -
-                      packet::signature_bytes);
-    }
+    const bool foreign = table_->salt == 0;
+    const std::uint64_t now_ns =
+        foreign && tap_ == nullptr && evidence_ == nullptr ? 0 : clock_.ns(tsc_now());
     if (tap_ != nullptr) [[unlikely]]
         tap_->offer(mbufs, count, now_ns);
     if (evidence_ != nullptr) evidence_->remember(mbufs, count, now_ns);
-    account(mbufs, count, now_ns);
+    if (foreign) {
+        account_foreign(mbufs, count);
+    } else {
+        account(mbufs, count, now_ns);
+    }
     if (evidence_ != nullptr) evidence_->settle();
+    counters_.packets.add(count);
     counters_.calls.add(1);
     tsan_release_mbufs();
     rte_pktmbuf_free_bulk(mbufs, count);

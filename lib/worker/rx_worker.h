@@ -7,6 +7,7 @@
 #include "base/cache_line.h"
 #include "base/ids.h"
 #include "base/tsc.h"
+#include "packet/signature.h"
 #include "worker/evidence.h"
 #include "worker/replies.h"
 #include "worker/rx_counters.h"
@@ -59,13 +60,26 @@ class RxWorker {
     [[nodiscard]] QueueId queue() const noexcept { return queue_; }
 
   private:
+    /// Packets of one burst, next to each other, whose signatures name the same stream and generation. It
+    /// ends where the next begins.
+    struct Run {
+        const RxTable::Entry* entry;  ///< nullptr: of no stream
+        RxTable::Life life;
+        std::uint32_t first;
+        std::uint8_t generation;
+    };
+
     void adopt(const RxTable* table) noexcept;
     void change_tap() noexcept;
+    std::uint64_t find_runs(rte_mbuf* const* mbufs, std::uint32_t count) noexcept;
+    void look_up_runs(std::uint64_t now_ns) noexcept;
+    std::uint32_t take(const Run& run, std::uint32_t count, std::uint64_t now_ns) noexcept;
+    void verify(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept;
+    void note_unusual(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept;
+    void note_corrupted(const Run& run, std::uint32_t from, std::uint64_t first_index) noexcept;
+    void answer(std::uint32_t k) noexcept;
     void account(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
-    void to_verify(const RxTable::Life& life, std::uint32_t k, const std::uint8_t* frame,
-                   std::uint32_t length) noexcept;
-    void verify_waiting() noexcept;
-    void note_fate(RxStream& stream, std::uint32_t k) noexcept;
+    void account_foreign(rte_mbuf* const* mbufs, std::uint32_t count) noexcept;
 
     const PortId port_;
     const QueueId queue_;
@@ -76,13 +90,13 @@ class RxWorker {
     bool judges_loss_ = true;
     Tap* tap_ = nullptr;
 
-    // A run of packets of one stream with consecutive indices, which are recomputed together.
-    const RxTable::Life* waiting_ = nullptr;
-    std::uint64_t waiting_first_ = 0;
-    std::uint32_t waiting_count_ = 0;
-    std::array<const std::uint8_t*, burst> waiting_frames_;
-    std::array<std::uint32_t, burst> waiting_lengths_;
-    std::array<std::uint32_t, burst> waiting_at_;  ///< their places in the burst
+    // Of the burst in hand.
+    std::array<const std::uint8_t*, burst> frames_;
+    std::array<std::uint32_t, burst> lengths_;
+    std::array<std::uint32_t, burst> sequences_;
+    std::array<std::uint64_t, burst> sent_ns_;
+    std::array<Run, burst + 1> runs_;
+    std::uint32_t run_count_ = 0;
     Verifier verifier_;
 
     alignas(cache_line) std::atomic<const RxTable*> offered_{

@@ -51,12 +51,12 @@ bool Gaps::fill(std::uint64_t position, bool& closed) noexcept {
 }
 
 SequenceTracker::Fate SequenceTracker::take_older(std::uint64_t position) noexcept {
-    return gaps_.fill(position, closed_) ? Fate::late : Fate::duplicate;
+    return gaps_->fill(position, closed_) ? Fate::late : Fate::duplicate;
 }
 
 std::uint64_t SequenceTracker::longest_outage() const noexcept {
-    std::uint64_t longest = gaps_.longest_forgotten();
-    for (std::uint32_t i = 0; i < gaps_.size(); ++i) longest = std::max(longest, gaps_[i].duration);
+    std::uint64_t longest = gaps_->longest_forgotten();
+    for (std::uint32_t i = 0; i < gaps_->size(); ++i) longest = std::max(longest, (*gaps_)[i].duration);
     return longest;
 }
 

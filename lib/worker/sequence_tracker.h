@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace volley::worker {
 
@@ -54,7 +55,7 @@ class SequenceTracker {
         if (position >= next_) {
             const Fate fate = position == next_ ? Fate::in_order : Fate::after_gap;
             if (fate == Fate::after_gap) [[unlikely]]
-                gaps_.open({next_, position - 1, last_ns_ == 0 ? 0 : now_ns - last_ns_});
+                gaps_->open({next_, position - 1, last_ns_ == 0 ? 0 : now_ns - last_ns_});
             advanced = position + 1 - next_;
             next_ = position + 1;
             last_ns_ = now_ns;
@@ -63,11 +64,17 @@ class SequenceTracker {
         return take_older(position);
     }
 
+    /// The next `count` positions came in order.
+    void advance(std::uint64_t count, std::uint64_t now_ns) noexcept {
+        next_ += count;
+        last_ns_ = now_ns;
+    }
+
     /// Longest duration of a gap that is still one.
     [[nodiscard]] std::uint64_t longest_outage() const noexcept;
     /// Duration of the youngest gap that is still one; 0: none.
     [[nodiscard]] std::uint64_t last_outage() const noexcept {
-        return gaps_.size() == 0 ? 0 : gaps_[gaps_.size() - 1].duration;
+        return gaps_->size() == 0 ? 0 : (*gaps_)[gaps_->size() - 1].duration;
     }
     /// Whether the last late packet closed its gap.
     [[nodiscard]] bool closed_gap() const noexcept { return closed_; }
@@ -80,7 +87,8 @@ class SequenceTracker {
     std::uint64_t next_ = 0;
     std::uint64_t last_ns_ = 0;  ///< when the furthest packet came; 0: none yet
     bool closed_ = false;
-    Gaps gaps_;
+    // Apart, so that what a packet in order touches lies close together; its array is left untouched.
+    std::unique_ptr<Gaps> gaps_ = std::make_unique_for_overwrite<Gaps>();
 };
 
 }  // namespace volley::worker

@@ -115,11 +115,10 @@ void TxBatch::sign(std::uint64_t time_ns) noexcept {
             at = end;
             continue;
         }
-        const packet::Signing signing = *entry.signing;
+        const packet::Signer signer(*entry.signing, time_ns);
         for (std::uint64_t index = entry.end_index - entry.left; at < end; ++at, ++index) {
             const std::uint32_t length = entry.length != 0 ? entry.length : lengths_[at];
-            packet::write_signature(frame_of(mbufs_[at]) + length - packet::signature_bytes, signing, index,
-                                    time_ns);
+            signer.write(frame_of(mbufs_[at]) + length - packet::signature_bytes, index);
         }
     }
 }

@@ -1,5 +1,7 @@
 #include "worker/verifier.h"
 
+#include <smmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,11 +27,23 @@ std::uint32_t first_difference(const std::uint8_t* got, const std::uint8_t* expe
     return end;
 }
 
-bool same(const std::uint8_t* got, std::uint32_t length, const std::uint8_t* expected,
-          std::uint32_t expected_length, const packet::PacketTemplate& packet) noexcept {
+// As memcmp, but inline and without an early end: nearly all packets are equal.
+inline bool equal(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t bytes) noexcept {
+    if (bytes < 16) return std::memcmp(a, b, bytes) == 0;
+    const auto difference = [&](std::uint32_t at) {
+        return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + at)),
+                             _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + at)));
+    };
+    __m128i differs = difference(bytes - 16);
+    for (std::uint32_t at = 0; at + 16 < bytes; at += 16) differs = _mm_or_si128(differs, difference(at));
+    return _mm_testz_si128(differs, differs) != 0;
+}
+
+inline bool same(const std::uint8_t* got, std::uint32_t length, const std::uint8_t* expected,
+                 std::uint32_t expected_length, const packet::PacketTemplate& packet) noexcept {
     if (length != expected_length) return false;
     const std::uint32_t end = length - packet::signature_bytes;
-    return std::memcmp(got, expected, end) == 0 || first_difference(got, expected, end, packet) == end;
+    return equal(got, expected, end) || first_difference(got, expected, end, packet) == end;
 }
 
 }  // namespace

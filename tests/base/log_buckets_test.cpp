@@ -22,6 +22,13 @@ TEST(LogBuckets, every_upper_bound_is_the_last_value_of_its_bucket) {
     }
 }
 
+TEST(LogBuckets, every_lower_bound_follows_the_upper_one_of_the_bucket_before) {
+    EXPECT_EQ(LatencyBuckets::lower(0), 0U);
+    for (std::size_t i = 1; i < LatencyBuckets::size; ++i) {
+        ASSERT_EQ(LatencyBuckets::lower(i), LatencyBuckets::upper(i - 1) + 1);
+    }
+}
+
 TEST(LogBuckets, a_bucket_is_never_wider_than_its_promised_part_of_the_value) {
     for (std::size_t i = 5; i + 1 < LatenessBuckets::size; ++i) {
         const std::uint64_t width = LatenessBuckets::upper(i) - LatenessBuckets::upper(i - 1);

@@ -14,11 +14,12 @@ namespace {
 class Expected : public testing::Test {
   protected:
     void arrive(std::size_t receiver, std::uint64_t index) {
-        worker::RxStream::Arrival arrival;
-        arrival.signature.sequence = static_cast<std::uint32_t>(index);
-        arrival.signature.time = arrival.now_ns = now_ns_++;
-        arrival.length = 60;
-        ASSERT_TRUE(receivers_[receiver].stream.take(arrival));
+        const auto sequence = static_cast<std::uint32_t>(index);
+        const std::uint64_t now_ns = now_ns_++;
+        const std::uint32_t length = 60;
+        worker::RxStream::Taken taken;
+        receivers_[receiver].stream.take({&sequence, &now_ns, &length, 1, now_ns}, taken);
+        ASSERT_EQ(taken.ours, 1U);
     }
     [[nodiscard]] std::uint64_t lost() const {
         std::array<ExpectedByLane, 2> expected{};

@@ -34,8 +34,8 @@ TEST(Signature, is_read_as_it_was_written) {
             write_signature(trailer.data(), *with, index, 0xfedcba987654ULL);
             Signature seen;
             ASSERT_TRUE(read_signature(trailer.data(), salt, seen));
-            EXPECT_EQ(seen.stream, 0xabcdefU);
-            EXPECT_EQ(seen.generation, 0x77U);
+            EXPECT_EQ(seen.stream(), 0xabcdefU);
+            EXPECT_EQ(seen.generation(), 0x77U);
             EXPECT_EQ(seen.sequence, static_cast<std::uint32_t>(index));
             EXPECT_EQ(seen.time, 0xfedcba987654U);
         }

@@ -63,7 +63,7 @@ struct Streams {
             sent.slot = slot;
             rows.push_back(std::make_unique<worker::StreamRx>());
             streams.push_back(std::make_unique<worker::RxStream>(sent, born_ns, *rows.back()));
-            table.streams[slot].now.stream = streams.back().get();
+            table.streams[slot].set_now({streams.back().get(), nullptr});
         }
         packet = made(signings.front());
         if (!c.verified) return;
