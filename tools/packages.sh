@@ -6,7 +6,7 @@ build_packages=(
 )
 test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14
-    python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 iputils-ping iputils-arping util-linux
+    dpdk-dev python3 python3-jsonschema jq curl openssl prometheus systemd tshark netsniff-ng iproute2 iputils-ping iputils-arping util-linux
     chromium chromium-driver tmux debhelper dpkg-dev
     qemu-system-x86 busybox-static binutils
 )
