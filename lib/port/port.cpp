@@ -13,7 +13,7 @@
 #include <set>
 
 #include "dpdk/error.h"
-#include "dpdk/mbuf_pool.h"
+#include "port/mbuf_pool.h"
 
 namespace volley::port {
 namespace {
@@ -278,7 +278,7 @@ void Port::set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std
     const std::uint32_t frame = std::max<std::uint32_t>({longest, settings_.mtu.value_or(0) + 26, 2048});
     const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((frame + 127) & ~127U));
     const std::string pool = "rx_" + std::to_string(id_.value);
-    rx_pool_ = dpdk::make_mbuf_pool(pool, count, cache, room, socket_);
+    rx_pool_ = make_mbuf_pool(pool, count, cache, room, socket_);
     if (rx_pool_ == nullptr) {
         throw dpdk::Error("creating mempool " + pool + " of " + std::to_string(count) + " buffers of " +
                               std::to_string(room) + " bytes",

@@ -5,7 +5,7 @@
 #include <rte_ring.h>
 
 #include "dpdk/error.h"
-#include "dpdk/mbuf_pool.h"
+#include "port/mbuf_pool.h"
 #include "worker/tsan.h"
 
 namespace volley::worker {
@@ -21,7 +21,7 @@ constexpr std::uint32_t longest = RTE_MBUF_DEFAULT_DATAROOM;
 Replies::Replies(const std::string& name, int socket, std::uint64_t mac, std::optional<std::uint16_t> vlan,
                  std::vector<IpAddress> addresses)
     : responder_(mac, vlan, std::move(addresses)),
-      pool_(dpdk::make_mbuf_pool("reply_" + name, buffers, 0, room, socket)),
+      pool_(port::make_mbuf_pool("reply_" + name, buffers, 0, room, socket)),
       ring_(nullptr) {
     if (pool_ == nullptr)
         throw dpdk::Error("creating mempool reply_" + name, rte_errno, "raise eal.memory_mib");

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dpdk/error.h"
-#include "dpdk/mbuf_pool.h"
+#include "port/mbuf_pool.h"
 
 namespace volley::worker {
 namespace {
@@ -38,7 +38,7 @@ TxPool::TxPool(const std::string& name, std::uint32_t descriptors, std::uint32_t
         std::max<std::uint32_t>(descriptors + 512 + cache_size + cache_size / 2, 2048);
     data_room_ = std::max<std::uint32_t>(longest_frame, 1518) + 2;
     const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((data_room_ + 63) & ~63U));
-    pool_.reset(dpdk::make_mbuf_pool(name, count, cache_size, room, socket));
+    pool_.reset(port::make_mbuf_pool(name, count, cache_size, room, socket));
     if (!pool_) {
         throw dpdk::Error("creating mempool " + name + " of " + std::to_string(count) + " buffers of " +
                               std::to_string(room) + " bytes",

@@ -198,10 +198,11 @@ TEST(LifeCycle, every_line_goes_on_where_the_one_before_ended) {
     Volleyd volleyd(config);
     EXPECT_EQ(volleyd.wait(), 0) << volleyd.process().err();
     const std::vector<json> lines = parse_json_lines(volleyd.process().out());
-    ASSERT_GE(lines.size(), 3U);
+    ASSERT_GE(lines.size(), 4U);
+    EXPECT_EQ(lines[0].at("run_id"), "");  // before there is a run
     for (std::size_t i = 1; i < lines.size(); ++i) {
         EXPECT_EQ(lines[i].at("sequence"), lines[i - 1].at("sequence").get<std::uint64_t>() + 1);
-        EXPECT_EQ(lines[i].at("run_id"), lines[0].at("run_id"));
+        EXPECT_EQ(lines[i].at("run_id"), lines.back().at("run_id"));
         EXPECT_GE(sum(lines[i].at("streams"), "/tx/packets"), sum(lines[i - 1].at("streams"), "/tx/packets"));
         EXPECT_GT(lines[i].at("monotonic_ns"), lines[i - 1].at("monotonic_ns"));
     }

@@ -5,7 +5,7 @@
 
 struct rte_mempool;
 
-namespace volley::dpdk {
+namespace volley::port {
 
 /// A pool of packet buffers, each with `room` bytes of data, headroom included. Without huge pages the
 /// buffers lie close together in one block: rte_pktmbuf_pool_create would give each a 4 KiB page of its own,
@@ -14,4 +14,4 @@ namespace volley::dpdk {
 rte_mempool* make_mbuf_pool(const std::string& name, std::uint32_t count, unsigned cache, std::uint16_t room,
                             int socket);
 
-}  // namespace volley::dpdk
+}  // namespace volley::port

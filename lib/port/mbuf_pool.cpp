@@ -1,4 +1,4 @@
-#include "dpdk/mbuf_pool.h"
+#include "port/mbuf_pool.h"
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace volley::dpdk {
+namespace volley::port {
 namespace {
 
 // An empty pool of mbufs with its private data. The flag lets buffers cross pages; without huge pages IOVAs
@@ -68,4 +68,4 @@ rte_mempool* make_mbuf_pool(const std::string& name, std::uint32_t count, unsign
     return pool;
 }
 
-}  // namespace volley::dpdk
+}  // namespace volley::port
