@@ -26,7 +26,11 @@ void LcoreLoop::sleep_until_due(Tsc now) noexcept {
     Tsc wake = ~Tsc{0};
     for (const Lane* lane : lanes_) wake = std::min(wake, lane->next_turn());
     for (TxWorker* worker : workers_) wake = std::min(wake, worker->next_turn());
-    if (wake <= now) return;
+    if (wake <= now) {
+        // Due, and yet there was nothing to do: another lcore's turn comes first, on this CPU perhaps.
+        if (yield_) sched_yield();
+        return;
+    }
     const double ns =
         std::min(static_cast<double>(wake - now) * ns_a_tick_, static_cast<double>(longest_sleep.ns));
     const timespec span{0, static_cast<long>(ns)};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
+#include <sched.h>
 
 #include <array>
 #include <chrono>
@@ -17,6 +18,18 @@
 #include "worker/lcore_loop.h"
 #include "worker/tsan.h"
 #include "worker/tx_lane.h"
+
+namespace {
+
+thread_local std::uint64_t yields = 0;
+
+}  // namespace
+
+// Counted instead of done.
+extern "C" int sched_yield() noexcept {
+    ++yields;
+    return 0;
+}
 
 namespace volley::worker {
 namespace {
@@ -371,6 +384,31 @@ TEST_F(TxWorkerOnRing, a_loop_that_may_sleep_turns_a_few_times_a_burst_and_sends
     thread.join();
     EXPECT_EQ(counters().packets.get(), 100U);
     EXPECT_LT(turns, 100U * 20);
+}
+
+// A worker whose next burst is due and not in its ring waits for the dispatcher, which may need its CPU: one
+// that neither slept nor yielded kept it from running for a whole slice of the kernel's.
+TEST_F(TxWorkerOnRing, a_loop_that_may_sleep_gives_its_cpu_away_while_it_waits_for_what_is_due) {
+    start(32, 0);
+    const auto packet = counting_udp(64, 0x0a000007);
+    traffic::LaneStream due = stream(*packet, 0, 1, 100);
+    due.start = 1;
+    lane_->worker.rows().add(due.slot);
+    schedules_.push_back(std::make_unique<traffic::LaneSchedule>(std::vector{due}, ~Tsc{0}, tsc_hz()));
+    worker::BurstRing ring("waits", 64, SOCKET_ID_ANY);
+    Lane lane(ring, lane_->worker.bursts_done(), 1'000, false);
+    lane_->worker.attach(lane, false);
+    lane.offer(schedules_.back().get(), 1);
+    lane.turn(0);  // adopts; what it pushes goes into a ring that this worker does not read
+    for (const bool shared : {false, true}) {
+        LcoreLoop loop(LcoreId{0}, shared);
+        loop.sleep_when_idle();
+        loop.add(lane_->worker);
+        yields = 0;
+        Tsc now = tsc_now();
+        for (int i = 0; i < 10; ++i) loop.turn(now);
+        EXPECT_EQ(yields, shared ? 10U : 0U);
+    }
 }
 
 }  // namespace
