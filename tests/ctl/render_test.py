@@ -2,6 +2,7 @@
 """volleyctl render and explain. usage: render_test.py SOURCE_DIR VOLLEYCTL"""
 import collections
 import json
+import pathlib
 import sys
 import unittest
 
@@ -69,6 +70,32 @@ class Render(unittest.TestCase):
                    for name, second in (("late", "02.5"), ("early", "01"))]
         pcap, _ = self.folder.render(config(streams), None)
         self.assertEqual([time for time, _ in frames(pcap)], [0, 1_500_000_000])
+
+    def sent_in_10_ms(self, **keys):
+        lcores = keys.pop("lcores", (3,))
+        _, told = self.folder.render(config([stream(**keys)], run={"duration": "10ms"}, lcores=lcores))
+        return told["packets"]
+
+    def test_rates_count_the_fcs_and_hold_for_every_size_and_worker(self):
+        # B29: frames of 64 bytes with their FCS, 84 on the wire.
+        for pps in (500_000, 1_000_000, 2_000_000, 3_000_000):
+            self.assertEqual(self.sent_in_10_ms(rate=f"{pps * 64 * 8 // 1000}kbps"), pps // 100)
+            self.assertEqual(self.sent_in_10_ms(rate=f"{pps * 84 * 8 // 1000}kbps@L1"), pps // 100)
+        # B31: the rate holds with varying sizes.
+        packet = {"frame_size": {"increment": {"from": 64, "to": 1518}}, "headers": UDP}
+        self.assertEqual(self.sent_in_10_ms(rate="100kpps", packet=packet), 1000)
+        # B37: and on a worker that is not the first.
+        self.assertEqual(self.sent_in_10_ms(rate="1Mpps", workers=[1], lcores=(3, 4)), 10_000)
+
+    def test_a_percentage_of_a_capture_is_reckoned_from_its_mean_size(self):
+        # B30: 60 and 1500 bytes, 84 and 1524 on the wire.
+        source = [stream(name=str(size), count=1, rate="1kpps", packet={"frame_size": size + 4, "headers": UDP}) for size in (60, 1500)]
+        pcap, _ = self.folder.render(config(source))
+        (self.folder.path / "in.pcap").write_bytes(pathlib.Path(pcap).read_bytes())
+        for percent in (100, 50):
+            packet = {"pcap": {"file": "in.pcap", "loop": 0}}
+            wanted = 10**10 * percent // 100 / (8 * (84 + 1524) / 2) / 100
+            self.assertAlmostEqual(self.sent_in_10_ms(rate=f"{percent}%", packet=packet), wanted, delta=1)
 
     def test_ports_and_streams_can_be_chosen(self):
         streams = [stream(count=10), stream(name="t", count=20)]
