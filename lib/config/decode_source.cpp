@@ -76,7 +76,7 @@ Node encode_rewrites(const PcapSource& pcap) {
     return {std::move(members), {}};
 }
 
-const std::array<Row<PcapSource>, 6> pcap_rows{{
+const std::array<Row<PcapSource>, 7> pcap_rows{{
     {{"file", "path", "required", "", Effect::live, "pcap or pcapng file of Ethernet frames"},
      [](Decoder& d, const At& at, PcapSource& p) { d.path(at, p.file); },
      [](const PcapSource& p) { return to_node(p.file); }},
@@ -98,6 +98,11 @@ const std::array<Row<PcapSource>, 6> pcap_rows{{
       "fill up frames that were captured in part with zeros; else such a file is refused"},
      [](Decoder& d, const At& at, PcapSource& p) { d.read(at, p.pad); },
      [](const PcapSource& p) { return to_node(p.pad); }},
+    {{"memory_mib", "integer 1..65536", "1024", "MiB", Effect::live,
+      "with recorded timing, a larger file is not held in memory but read while it is sent, through a window "
+      "of this size"},
+     [](Decoder& d, const At& at, PcapSource& p) { d.integer(at, 1, 65'536, p.memory_mib); },
+     [](const PcapSource& p) { return to_node(p.memory_mib); }},
     {{"rewrite", "object", "{}", "", Effect::live,
       "values for named fields such as \"ipv4.dst\", with the checksums that cover them"},
      decode_rewrites,

@@ -115,9 +115,10 @@ enum class Split : std::uint8_t { burst, flow };
 struct PcapSource {
     std::string file;
     Timing timing = Timing::rate;
-    double speed = 1.0;      ///< recorded: 2 is twice as fast
-    std::uint64_t loop = 1;  ///< times that the file is sent; 0: without end
-    bool pad = false;        ///< fill up what was captured in part
+    double speed = 1.0;               ///< recorded: 2 is twice as fast
+    std::uint64_t loop = 1;           ///< times that the file is sent; 0: without end
+    bool pad = false;                 ///< fill up what was captured in part
+    std::uint32_t memory_mib = 1024;  ///< recorded: a larger file is read while it is sent
     std::vector<packet::LayerField> rewrite;
     bool operator==(const PcapSource&) const = default;
 };

@@ -239,6 +239,7 @@ void Daemon::tell() {
     situation_.generation = generation_;
     situation_.warnings = host_warnings_;
     if (reload_warning_) situation_.warnings.push_back(*reload_warning_);
+    if (file_warning_) situation_.warnings.push_back(*file_warning_);
     if (silence_) situation_.warnings.push_back(*silence_);
     collector_.tell(situation_);
 }
@@ -351,6 +352,7 @@ void Daemon::begin_run() {
     exit_after_ = model_.run.when_done == config::WhenDone::exit;
     sent_before_ = road_.sent();
     silence_.reset();
+    file_warning_.reset();
     salt_ = new_salt(salt_);
     book_.begin();
     if (evidence_files_ != nullptr) evidence_files_->begin_run(situation_.run_id);
@@ -460,6 +462,7 @@ void Daemon::tell_systemd() {
 void Daemon::watch() {
     tell_systemd();
     watch_links();
+    watch_files();
     gather_evidence();
     plans_.free_idle(road_);
     switch (state_) {
@@ -514,6 +517,19 @@ void Daemon::begin_settling() {
     const bool receives =
         std::any_of(model_.ports.begin(), model_.ports.end(), [](const config::Port& p) { return p.rx; });
     deadline_ = Clock::now() + std::chrono::nanoseconds(receives ? model_.run.settle_time.ns : 0);
+}
+
+// The stream stands still where its file ends, which is told once.
+void Daemon::watch_files() {
+    if (plans_.current() == nullptr || file_warning_) return;
+    for (const traffic::StreamPlan& stream : plans_.current()->streams) {
+        if (stream.feed == nullptr || file_warning_) continue;
+        const std::string why = stream.feed->problem();
+        if (why.empty()) continue;
+        file_warning_ = "stream " + stream.name + ": " + why;
+        spdlog::error("{}", *file_warning_);
+        tell();
+    }
 }
 
 // No error, but nobody should have to find it out from zeros.

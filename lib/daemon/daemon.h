@@ -107,6 +107,7 @@ class Daemon {
     void gather_evidence();
     void finish_evidence();
     void note_silence();
+    void watch_files();
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
                                            const traffic::Plan* previous);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
@@ -155,6 +156,7 @@ class Daemon {
     std::optional<std::string> reload_warning_;
     std::vector<std::string> host_warnings_;     ///< of the start
     std::uint64_t sent_before_ = 0;              ///< packets of all streams before the run
+    std::optional<std::string> file_warning_;    ///< a capture cannot be read any more while it is sent
     std::optional<std::string> silence_;         ///< what the run that ended says of having sent nothing
     std::optional<config::Run> configured_run_;  ///< what "run" says, while a run has settings of its own
 };

@@ -3,12 +3,14 @@
 #include <pcap/pcap.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace volley::imports {
 namespace {
@@ -19,55 +21,27 @@ constexpr std::uint32_t fcs_length_shift = 28;  // its length in words of two by
 constexpr std::size_t file_header = 24;
 constexpr std::uint64_t second = 1'000'000'000;
 
-struct ClosePcap {
-    void operator()(pcap_t* handle) const noexcept { pcap_close(handle); }
-};
 struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-class Reader {
-  public:
-    Reader(const std::string& path, const CaptureOptions& options) : path_(path), options_(options) {}
+}  // namespace
 
-    Capture run() {
-        open();
-        for (;;) {
-            const std::uint64_t before = place();
-            pcap_pkthdr* header = nullptr;
-            const u_char* data = nullptr;
-            const int got = pcap_next_ex(handle_.get(), &header, &data);
-            if (got == PCAP_ERROR_BREAK) break;
-            if (got != 1) refuse(before, pcap_geterr(handle_.get()));
-            add(*header, data, before);
-        }
-        return std::move(out_);
-    }
+void CaptureReader::Close::operator()(pcap* handle) const noexcept {
+    pcap_close(handle);
+}
 
-  private:
-    [[noreturn]] void fail(const std::string& text) const { throw Error(path_ + ": " + text); }
-    [[noreturn]] void refuse(std::uint64_t place, const std::string& text) const {
-        fail("at byte " + std::to_string(place) + ", packet " + std::to_string(out_.frames.size() + 1) +
-             ": " + text);
-    }
-    [[nodiscard]] std::uint64_t place() const {
-        const off_t at = ftello(pcap_file(handle_.get()));
-        return at < 0 ? 0 : static_cast<std::uint64_t>(at);
-    }
+void CaptureReader::refuse(std::uint64_t place, const std::string& text) const {
+    fail("at byte " + std::to_string(place) + ", packet " + std::to_string(packet_) + ": " + text);
+}
 
-    void open();
-    void look_at_header(std::FILE* file);
-    void add(const pcap_pkthdr& header, const u_char* data, std::uint64_t before);
+std::uint64_t CaptureReader::place() const {
+    const off_t at = ftello(pcap_file(handle_.get()));
+    return at < 0 ? 0 : static_cast<std::uint64_t>(at);
+}
 
-    const std::string& path_;
-    const CaptureOptions& options_;
-    std::unique_ptr<pcap_t, ClosePcap> handle_;
-    Capture out_;
-    std::uint32_t fcs_ = 0;  ///< bytes at the end of each frame that are its FCS
-};
-
-void Reader::look_at_header(std::FILE* file) {
+void CaptureReader::look_at_header(std::FILE* file) {
     std::array<std::uint8_t, file_header> bytes{};
     const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file);
     std::rewind(file);
@@ -86,7 +60,7 @@ void Reader::look_at_header(std::FILE* file) {
     if ((link & fcs_present) != 0) fcs_ = (link >> fcs_length_shift) * 2;
 }
 
-void Reader::open() {
+CaptureReader::CaptureReader(std::string path, bool pad) : path_(std::move(path)), pad_(pad) {
     File file(std::fopen(path_.c_str(), "rb"));
     if (file == nullptr) throw Error("cannot read " + path_ + ": " + std::strerror(errno));
     struct stat facts {};
@@ -107,41 +81,62 @@ void Reader::open() {
     }
 }
 
-void Reader::add(const pcap_pkthdr& header, const u_char* data, std::uint64_t before) {
+CaptureReader::Frame CaptureReader::frame_of(const pcap_pkthdr& header, const std::uint8_t* data,
+                                             std::uint64_t before) const {
     std::uint32_t length = header.len;
     std::uint32_t captured = header.caplen;
     if (captured > length) {
         refuse(before,
                "holds " + std::to_string(captured) + " bytes of a frame of " + std::to_string(length));
     }
-    if (captured < length && !options_.pad) {
+    if (captured < length && !pad_) {
         refuse(before, "holds only " + std::to_string(captured) + " of the frame's " +
                            std::to_string(length) +
                            " bytes; capture whole frames, or fill them up with \"pad\": true");
     }
     if (length <= fcs_) refuse(before, "holds no byte of a frame");
     length -= fcs_;
-    captured = std::min(captured, length);
-    if (out_.bytes.size() + length > options_.most_bytes) {
-        refuse(before, "the frames up to here take more than " + std::to_string(options_.most_bytes >> 20U) +
-                           " MiB of memory; send the file in parts");
-    }
-    if (captured < length) ++out_.padded;
-    Capture::Frame frame;
-    frame.begin = out_.bytes.size();
-    frame.length = length;
-    frame.time_ns =
+    Frame out;
+    out.captured = std::span(data, std::min(captured, length));
+    out.length = length;
+    out.time_ns =
         static_cast<std::uint64_t>(header.ts.tv_sec) * second + static_cast<std::uint64_t>(header.ts.tv_usec);
-    frame.place = before;
-    out_.bytes.insert(out_.bytes.end(), data, data + captured);
-    out_.bytes.resize(frame.begin + length);
-    out_.frames.push_back(frame);
+    out.place = before;
+    return out;
 }
 
-}  // namespace
+std::optional<CaptureReader::Frame> CaptureReader::next() {
+    const std::uint64_t before = place();
+    pcap_pkthdr* header = nullptr;
+    const u_char* data = nullptr;
+    const int got = pcap_next_ex(handle_.get(), &header, &data);
+    if (got == PCAP_ERROR_BREAK) return std::nullopt;
+    if (got != 1) refuse(before, pcap_geterr(handle_.get()));
+    const Frame out = frame_of(*header, data, before);
+    ++packet_;
+    return out;
+}
 
 Capture read_capture(const std::string& path, const CaptureOptions& options) {
-    return Reader(path, options).run();
+    CaptureReader reader(path, options.pad);
+    Capture out;
+    while (const auto read = reader.next()) {
+        if (out.bytes.size() + read->length > options.most_bytes) {
+            throw Error(path + ": at byte " + std::to_string(read->place) + ", packet " +
+                        std::to_string(out.frames.size() + 1) + ": the frames up to here take more than " +
+                        std::to_string(options.most_bytes >> 20U) + " MiB of memory; send the file in parts");
+        }
+        if (read->captured.size() < read->length) ++out.padded;
+        Capture::Frame frame;
+        frame.begin = out.bytes.size();
+        frame.length = read->length;
+        frame.time_ns = read->time_ns;
+        frame.place = read->place;
+        out.bytes.insert(out.bytes.end(), read->captured.begin(), read->captured.end());
+        out.bytes.resize(frame.begin + frame.length);
+        out.frames.push_back(frame);
+    }
+    return out;
 }
 
 }  // namespace volley::imports

@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "import/error.h"
+
+struct pcap;
+struct pcap_pkthdr;
 
 namespace volley::imports {
 
@@ -34,8 +40,41 @@ struct CaptureOptions {
     std::uint64_t most_bytes = std::uint64_t{8} << 30;  ///< of frames; more is refused
 };
 
-/// Reads pcap (microseconds and nanoseconds, both byte orders) or pcapng of Ethernet frames. An FCS that the
-/// file says it holds is taken off. Throws Error: "FILE: at byte N, packet K: what is wrong".
+/// Reads pcap (microseconds and nanoseconds, both byte orders) or pcapng of Ethernet frames, one after the
+/// other, in the memory of one. An FCS that the file says it holds is taken off. Throws Error: "FILE: at byte
+/// N, packet K: what is wrong".
+class CaptureReader {
+  public:
+    struct Frame {
+        std::span<const std::uint8_t> captured;  ///< its first bytes; valid until the next frame is read
+        std::uint32_t length = 0;                ///< of the whole, at least 1
+        std::uint64_t time_ns = 0;
+        std::uint64_t place = 0;  ///< offset in the file of what holds it
+    };
+    /// pad: accept what was captured in part.
+    CaptureReader(std::string path, bool pad);
+
+    /// Nothing at the end of the file.
+    std::optional<Frame> next();
+
+  private:
+    struct Close {
+        void operator()(pcap* handle) const noexcept;
+    };
+    [[noreturn]] void fail(const std::string& text) const { throw Error(path_ + ": " + text); }
+    [[noreturn]] void refuse(std::uint64_t place, const std::string& text) const;
+    [[nodiscard]] std::uint64_t place() const;
+    void look_at_header(std::FILE* file);
+    Frame frame_of(const pcap_pkthdr& header, const std::uint8_t* data, std::uint64_t before) const;
+
+    std::string path_;
+    bool pad_;
+    std::unique_ptr<pcap, Close> handle_;
+    std::uint32_t fcs_ = 0;     ///< bytes at the end of each frame that are its FCS
+    std::uint64_t packet_ = 1;  ///< the next one, counted from 1
+};
+
+/// The whole file, by a CaptureReader.
 Capture read_capture(const std::string& path, const CaptureOptions& options = {});
 
 }  // namespace volley::imports

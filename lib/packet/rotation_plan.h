@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "packet/frame_window.h"
 #include "packet/rotation.h"
 
 namespace volley::packet {
@@ -20,6 +21,7 @@ struct Rotation {
     Counting counting = Counting::own;
     std::vector<std::unique_ptr<const PacketTemplate>> owned;
     FrameStore frames;
+    std::shared_ptr<FrameWindow> window;  ///< if not null, the packets come from there; members are samples
 };
 
 /// As Executor's, for a plan with a rotation: frames may hold anything, every byte is written.
@@ -27,5 +29,11 @@ void stamp_rotation(const Plan& plan, std::uint64_t first, std::uint32_t count,
                     std::uint8_t* const* frames) noexcept;
 void lengths_of_rotation(const Plan& plan, std::uint64_t first, std::uint32_t count,
                          std::uint16_t* out) noexcept;
+
+/// The same where the packets come from a window.
+void stamp_window(const Plan& plan, std::uint64_t first, std::uint32_t count,
+                  std::uint8_t* const* frames) noexcept;
+void lengths_of_window(const Plan& plan, std::uint64_t first, std::uint32_t count,
+                       std::uint16_t* out) noexcept;
 
 }  // namespace volley::packet

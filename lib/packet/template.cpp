@@ -23,6 +23,16 @@ const Executor& executor() {
     return best;
 }
 
+decltype(Executor::stamp) stamp_of(const Assembly& assembly) {
+    if (!assembly.rotation) return executor().stamp;
+    return assembly.rotation->window ? stamp_window : stamp_rotation;
+}
+
+decltype(Executor::lengths) lengths_of(const Assembly& assembly) {
+    if (!assembly.rotation) return executor().lengths;
+    return assembly.rotation->window ? lengths_of_window : lengths_of_rotation;
+}
+
 /// Ids are compared with what a buffer remembers, so none may come twice; 2^32 templates are more than a
 /// process that reloads once a second builds in a century.
 std::uint32_t next_content_id() {
@@ -70,8 +80,8 @@ PacketTemplate::PacketTemplate(std::unique_ptr<const Assembly> assembly, Rationa
                                std::shared_ptr<const Signing> signing)
     : assembly_(std::move(assembly)),
       image_(assembly_->image),
-      stamp_(assembly_->rotation ? stamp_rotation : executor().stamp),
-      lengths_(assembly_->rotation ? lengths_of_rotation : executor().lengths),
+      stamp_(stamp_of(*assembly_)),
+      lengths_(lengths_of(*assembly_)),
       signing_(std::move(signing)),
       mean_(mean),
       content_id_(next_content_id()),
@@ -100,9 +110,9 @@ void PacketTemplate::stamp(std::uint64_t first, std::uint32_t count,
 
 std::uint16_t PacketTemplate::write(std::uint64_t index, std::uint8_t* frame) const noexcept {
     std::memcpy(frame, image_.data(), image_.size());
-    stamp(index, 1, &frame);
     std::uint16_t length = 0;
-    lengths(index, 1, &length);
+    lengths(index, 1, &length);  // before stamp(), which may let go of the frame
+    stamp(index, 1, &frame);
     if (signing_ != nullptr) {
         const std::uint16_t sum = assembly_->trailer_sum;
         std::memset(frame + length - signature_bytes, 0, signature_bytes);

@@ -42,6 +42,7 @@ class Compilation {
     void build_packet(const config::Stream& from, StreamPlan& stream);
 
     void set_recording(const config::Stream& from, StreamPlan& stream, const Source& source) const;
+    bool go_on_feeding(const config::Stream& from, StreamPlan& stream);
     [[nodiscard]] bool same_timing(const config::Stream& from, const StreamPlan& stream,
                                    const StreamPlan& was) const;
 

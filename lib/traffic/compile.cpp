@@ -131,6 +131,7 @@ std::shared_ptr<const packet::PacketTemplate> Compilation::unchanged_packet(
 void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     const std::optional<packet::Value> mac =
         inputs_.ports[stream.port].mac ? inputs_.ports[stream.port].mac : model_.ports[stream.port].mac;
+    if (go_on_feeding(from, stream)) return;
     stream.packet = unchanged_packet(from);
     if (stream.packet != nullptr) {
         stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
@@ -154,9 +155,32 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     if (!reason.empty()) problem(from.pointer + "/packet", reason);
     for (std::string& warning : source.warnings) plan_->warnings.push_back(std::move(warning));
     source_packets_.emplace(from.name, source.packets);
+    stream.feed = std::move(source.feed);
+    if (stream.feed != nullptr) stream.feed->start();
     if (from.is_recorded()) set_recording(from, stream, source);
     stream.packet = std::move(source.packet);
     stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
+}
+
+// A file that is read while it is sent cannot be read from the middle: as long as it is the same, and sent as
+// before but for its speed, the thread that reads it goes on for the next plan.
+bool Compilation::go_on_feeding(const config::Stream& from, StreamPlan& stream) {
+    const StreamPlan* was = before(from.name);
+    const auto model = models_before_.find(from.name);
+    if (was == nullptr || was->feed == nullptr || model == models_before_.end() || !from.is_recorded())
+        return false;
+    config::PacketSource played = from.source;
+    played.pcap->speed = model->second->source.pcap->speed;
+    const bool same = model->second->source == played && model->second->packet.pad == from.packet.pad &&
+                      was->port == stream.port && was->workers == stream.workers && !from.is_signed() &&
+                      same_receiver(from, false) && was->feed->same_file();
+    if (!same) return false;
+    stream.feed = was->feed;
+    stream.packet = was->packet;
+    stream.mean_l2_bytes = stream.packet->mean_l2_bytes();
+    source_packets_.emplace(from.name, stream.feed->surveyed().packets);
+    set_recording(from, stream, {});
+    return true;
 }
 
 // The multiplier of the run is one of speed here.
@@ -167,12 +191,15 @@ void Compilation::set_recording(const config::Stream& from, StreamPlan& stream, 
     const auto millionths = static_cast<std::uint64_t>(std::llround(std::clamp(speed, 0.0, fastest)));
     if (millionths == 0) stream.paused = true;
     const auto lanes = static_cast<std::uint32_t>(stream.workers.size());
-    const auto recording = std::make_shared<Recording>(
-        source.times_ns, std::max<std::uint64_t>(millionths, 1), inputs_.tsc_hz, source.lanes, lanes);
+    const std::uint64_t played = std::max<std::uint64_t>(millionths, 1);
+    const auto recording =
+        stream.feed == nullptr
+            ? std::make_shared<Recording>(source.times_ns, played, inputs_.tsc_hz, source.lanes, lanes)
+            : std::make_shared<Recording>(stream.feed->window(), stream.feed->surveyed().packets,
+                                          stream.feed->period_ns(), played, inputs_.tsc_hz);
     stream.pps = {0, 1};
     if (recording->period_ns() != 0) {
-        stream.pps = product({recording->packets(), recording->period_ns()},
-                             {std::max<std::uint64_t>(millionths, 1) * 1000, 1});
+        stream.pps = product({recording->packets(), recording->period_ns()}, {played * 1000, 1});
     }
     stream.recording = recording;
 }

@@ -34,6 +34,7 @@ LaneStream lane_stream(const StreamPlan& stream, std::size_t lane, std::uint64_t
         out.lanes = 1;
         out.first = 0;
         out.count = stream.count;
+        if (stream.duration.ns != 0) out.replay_stop = ticks_of(stream.duration, tsc_hz);
         return out;
     }
     if (stream.shape != nullptr) {

@@ -76,7 +76,7 @@ void Compilation::set_counts() {
             stream.count = std::min(stream.count, source_packets_[from.name] * from.source.pcap->loop);
         }
         if (from.bytes) stream.count = std::min(stream.count, packets_within(*stream.packet, *from.bytes));
-        if (stream.recording != nullptr && stream.duration.ns != 0) {
+        if (stream.recording != nullptr && !stream.recording->fed() && stream.duration.ns != 0) {
             const Tsc ticks = ticks_of(stream.duration, inputs_.tsc_hz);
             stream.count = std::min(stream.count, stream.recording->packets_before(ticks));
         }

@@ -14,10 +14,12 @@ void LaneSchedule::slip_top(Tsc now) noexcept {
     const std::uint64_t own_step = static_cast<std::uint64_t>(line.burst) * line.lanes;
     const std::uint64_t left = (line.limit - line.index - 1) / own_step + 1;
     if ((line.special & lane::jittered) != 0) due = terms.due;
-    if ((line.special & lane::recorded) != 0) due = recorded_due(stream);
-    if (due > paced_.top().tick) {  // another lane has moved the time line that they share
-        paced_.replace_top({due, stream});
-        return;
+    if ((line.special & lane::recorded) != 0) {
+        due = recorded_due(stream, now);
+        if (due != paced_.top().tick) {  // moved by another lane, or known only now
+            paced_.replace_top({due, stream});
+            return;
+        }
     }
     const std::uint64_t packets = move_line(stream, due, now);
     note_slips(stream, 1, std::min(packets, left * line.burst));
@@ -36,7 +38,7 @@ std::uint32_t LaneSchedule::fill_special(Tsc now, TemplateBurst* out) noexcept {
     const Due top = paced_.top();
     const auto stream = static_cast<std::uint32_t>(top.stream);
     Line& line = lines_[stream];
-    if ((line.special & lane::recorded) != 0) return fill_recorded(stream, top.tick, out);
+    if ((line.special & lane::recorded) != 0) return fill_recorded(stream, top, now, out);
     if ((line.special & lane::random) != 0 && top.tick >= end_) {
         terms_[stream].due = top.tick;
         paced_.pop();
@@ -103,6 +105,7 @@ std::uint32_t LaneSchedule::fill_paced(Tsc now, Tsc until, std::uint32_t room, T
             continue;
         }
         if (line.special != 0) {
+            if (put_off(static_cast<std::uint32_t>(top.stream), now)) break;
             n += fill_special(now, out + n);
             continue;
         }

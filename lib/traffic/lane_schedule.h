@@ -56,6 +56,12 @@ class LaneSchedule {
     /// Streams at max are being sent.
     [[nodiscard]] bool has_max() const noexcept { return !max_.empty(); }
 
+    /// A file that is read while it is sent has not been read as far as the next burst and what follows it.
+    /// Only playback, which can wait, asks.
+    [[nodiscard]] bool starved() const noexcept;
+    /// Some stream's file is read while it is sent.
+    [[nodiscard]] bool fed() const noexcept;
+
     /// There are slips that take_slips() has not handed over.
     [[nodiscard]] bool has_slips() const noexcept { return slipped_ != no_stream; }
     /// Hands over the slips since the last call, add(StreamSlot, slips, packets) for each stream that had
@@ -106,11 +112,12 @@ class LaneSchedule {
     std::uint64_t move_route(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
 
     // replay_lane.cpp
-    Tsc recorded_due(std::uint32_t stream) const noexcept;
+    Tsc recorded_due(std::uint32_t stream, Tsc now) const noexcept;
     Tsc start_recorded(std::uint32_t stream, Tsc now) noexcept;
     Tsc carry_recorded(std::uint32_t stream, bool parked, Tsc now) noexcept;
     std::uint64_t move_recorded(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
-    std::uint32_t fill_recorded(std::uint32_t stream, Tsc tick, TemplateBurst* out) noexcept;
+    bool put_off(std::uint32_t stream, Tsc now) noexcept;
+    std::uint32_t fill_recorded(std::uint32_t stream, Due top, Tsc now, TemplateBurst* out) noexcept;
 
     // lane_line.cpp
     void limit_by_end(std::uint32_t stream, Tsc due) noexcept;
@@ -141,6 +148,8 @@ class LaneSchedule {
     Tsc end_;
     Tsc last_tick_;                      ///< end - 1: no burst falls due later
     Tsc catch_up_;                       ///< ticks
+    Tsc until_ = 0;                      ///< of the last fill(): what falls due up to there is emitted
+    Tsc change_at_ = 0;                  ///< from here on a new rate holds: what was emitted ahead stays
     Tsc latest_stop_ = 0;                ///< when the last of the streams at max stops
     std::uint32_t held_ = 0;             ///< unfinished streams that are paused or have rate zero
     std::uint32_t slipped_ = no_stream;  ///< head of the list of streams with slips to report

@@ -60,6 +60,7 @@ struct LaneStream {
     /// Set for streams that keep the timing of a capture: their dues come from here; pps only informs, and
     /// burst and lanes are 1, for the recording says which packets are this lane's.
     const Recording* recording = nullptr;
+    Tsc replay_stop = ~Tsc{0};     ///< with recording: nothing is sent that is due so long after packet 0
     ReplayClock* clock = nullptr;  ///< with recording: shared by the stream's lanes, all turned by one thread
     std::uint32_t lane = 0;        ///< with recording: which of its lanes this is
 };

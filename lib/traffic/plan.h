@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "packet/signature.h"
 #include "packet/template.h"
+#include "traffic/feed.h"
 #include "traffic/lane_schedule.h"
 #include "traffic/recording.h"
 
@@ -53,6 +54,7 @@ struct StreamPlan {
     /// Of a stream that keeps the timing of its capture; its pps is then the mean and only informs.
     std::shared_ptr<const Recording> recording;
     std::shared_ptr<ReplayClock> clock;  ///< of the stream's life
+    std::shared_ptr<Feed> feed;          ///< of a capture that is read while it is sent; of the stream's life
 };
 
 /// Generation N of the traffic. Control compiles it; each lane mutates its own LaneSchedule only, from

@@ -2,18 +2,27 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "base/units.h"
+#include "packet/plan.h"
+#include "packet/rotation_plan.h"
 
 namespace volley::traffic {
 namespace {
 
 constexpr std::uint64_t assumed_bps = 10'000'000'000;
 
+packet::FrameWindow* window_of(const TemplateBurst& burst) {
+    const packet::Rotation* rotation = burst.packet->plan().rotation;
+    return rotation == nullptr ? nullptr : rotation->window.get();
+}
+
 }  // namespace
 
 Playback::Playback(const Plan& plan, std::vector<std::uint64_t> link_bps, std::uint64_t tsc_hz)
-    : tsc_hz_(tsc_hz) {
+    : plan_(plan), tsc_hz_(tsc_hz) {
     for (std::uint32_t port = 0; port < plan.lanes.size(); ++port) {
         const std::uint64_t bps = port < link_bps.size() ? link_bps[port] : 0;
         wires_.push_back({bps == 0 ? assumed_bps : bps, plan.epoch, 0});
@@ -47,8 +56,22 @@ void Playback::occupy(Wire& wire, const TemplateBurst& burst) const {
     }
 }
 
+// Simulated time stands still until the files have been read far enough, or cannot be.
+void Playback::await_files(const Lane& lane) const {
+    while (lane.schedule->starved()) {
+        for (const StreamPlan& stream : plan_.streams) {
+            if (stream.feed != nullptr && !stream.feed->problem().empty())
+                throw imports::Error(stream.feed->problem());
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds{20});
+    }
+}
+
 void Playback::fetch(Lane& lane) {
-    constexpr std::uint32_t most = 64;
+    // What follows a burst must be known when it is taken.
+    const bool fed = lane.schedule->fed();
+    const std::uint32_t most = fed ? 1 : 64;
+    if (fed) await_files(lane);
     lane.bursts.resize(most);
     lane.head = 0;
     std::uint32_t n = 0;
@@ -69,6 +92,7 @@ void Playback::fetch(Lane& lane) {
 }
 
 std::optional<PlayedBurst> Playback::next() {
+    if (done_.window != nullptr) done_.window->release(done_.index);  // whoever asked has seen the burst
     Lane* first = nullptr;
     for (Lane& lane : lanes_) {
         if (lane.head == lane.bursts.size() && !lane.over) fetch(lane);
@@ -77,6 +101,8 @@ std::optional<PlayedBurst> Playback::next() {
     }
     if (first == nullptr) return std::nullopt;
     const TemplateBurst burst = first->bursts[first->head++];
+    if (packet::FrameWindow* window = window_of(burst); window != nullptr)
+        done_ = {window, burst.first_index + burst.count};
     occupy(wires_[first->port], burst);
     return PlayedBurst{first->port, first->worker, burst};
 }

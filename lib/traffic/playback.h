@@ -25,7 +25,8 @@ class Playback {
     /// the plan was compiled with. All must outlive the playback.
     Playback(const Plan& plan, std::vector<std::uint64_t> link_bps, std::uint64_t tsc_hz);
 
-    /// The next burst, or nothing when the plan sends no more.
+    /// The next burst, or nothing when the plan sends no more. Frames of a file that is read while it is sent
+    /// can be written until the next call. Throws imports::Error when such a file cannot be read any more.
     std::optional<PlayedBurst> next();
 
   private:
@@ -45,13 +46,22 @@ class Playback {
         std::uint64_t bits = 0;
     };
 
+    /// Frames of a window that are over and done with.
+    struct Done {
+        packet::FrameWindow* window = nullptr;
+        std::uint64_t index = 0;
+    };
+
+    void await_files(const Lane& lane) const;
     void fetch(Lane& lane);
     [[nodiscard]] Tsc free_at(const Wire& wire) const;
     void occupy(Wire& wire, const TemplateBurst& burst) const;
 
+    const Plan& plan_;
     std::vector<Lane> lanes_;
     std::vector<Wire> wires_;
     std::uint64_t tsc_hz_;
+    Done done_;
 };
 
 }  // namespace volley::traffic

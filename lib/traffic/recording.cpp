@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace volley::traffic {
 namespace {
@@ -16,7 +17,7 @@ constexpr Uint128 longest_ticks = Uint128{1} << 61;
 
 Recording::Recording(const std::vector<std::uint64_t>& times_ns, std::uint64_t speed, std::uint64_t tsc_hz,
                      const std::vector<std::uint8_t>& lanes, std::uint32_t lane_count)
-    : speed_(speed) {
+    : packets_(times_ns.size()), speed_(speed) {
     offsets_ns_.reserve(times_ns.size());
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < times_ns.size(); ++i) {
@@ -24,13 +25,23 @@ Recording::Recording(const std::vector<std::uint64_t>& times_ns, std::uint64_t s
         offsets_ns_.push_back(at);
     }
     if (offsets_ns_.size() > 1) period_ns_ = at + at / (offsets_ns_.size() - 1);
+    set_speed(tsc_hz);
+    share(lanes, lane_count);
+}
+
+Recording::Recording(std::shared_ptr<const packet::FrameWindow> window, std::uint64_t packets,
+                     std::uint64_t period_ns, std::uint64_t speed, std::uint64_t tsc_hz)
+    : window_(std::move(window)), first_(1, 0), packets_(packets), period_ns_(period_ns), speed_(speed) {
+    set_speed(tsc_hz);
+}
+
+void Recording::set_speed(std::uint64_t tsc_hz) noexcept {
     const Uint128 num = static_cast<Uint128>(tsc_hz) * original_speed;
-    const Uint128 den = static_cast<Uint128>(second) * speed;
+    const Uint128 den = static_cast<Uint128>(second) * speed_;
     const auto common = static_cast<std::uint64_t>(
         std::gcd(static_cast<std::uint64_t>(num), static_cast<std::uint64_t>(den)));
     ticks_ = static_cast<std::uint64_t>(num) / common;
     ns_ = static_cast<std::uint64_t>(den) / common;
-    share(lanes, lane_count);
 }
 
 // Backwards over two loops, so that the last frames of a lane know its first.
@@ -55,6 +66,7 @@ Tsc Recording::ticks_of(Uint128 ns) const noexcept {
 }
 
 Tsc Recording::due(std::uint64_t index) const noexcept {
+    if (window_ != nullptr) return ticks_of(window_->offset_ns(index));
     const std::uint64_t loop = index / packets();
     return ticks_of(static_cast<Uint128>(loop) * period_ns_ + offsets_ns_[index - loop * packets()]);
 }
@@ -65,6 +77,10 @@ std::uint64_t Recording::packets_before(Tsc ticks) const noexcept {
     // A packet is due before `ticks` if and only if its offset is below this.
     const Uint128 bound = (static_cast<Uint128>(ticks) * ns_ + ticks_ - 1) / ticks_;
     const Uint128 loops = bound / period_ns_;
+    if (window_ != nullptr) {
+        const Uint128 part = (bound - loops * period_ns_) * packets_ / period_ns_;
+        return static_cast<std::uint64_t>(std::min<Uint128>(loops * packets_ + part, never));
+    }
     const auto rest = static_cast<std::uint64_t>(bound - loops * period_ns_);
     const auto within = std::lower_bound(offsets_ns_.begin(), offsets_ns_.end(), rest) - offsets_ns_.begin();
     const Uint128 packets = loops * offsets_ns_.size() + static_cast<std::uint64_t>(within);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/int128.h"
 #include "base/tsc.h"
+#include "packet/frame_window.h"
 
 namespace volley::traffic {
 
@@ -20,14 +22,25 @@ class Recording {
     Recording(const std::vector<std::uint64_t>& times_ns, std::uint64_t speed, std::uint64_t tsc_hz,
               const std::vector<std::uint8_t>& lanes = {}, std::uint32_t lane_count = 1);
 
-    [[nodiscard]] std::uint64_t packets() const noexcept { return offsets_ns_.size(); }
+    /// Of a file that is read while it is sent, by one lane: the window says when its frames are due.
+    Recording(std::shared_ptr<const packet::FrameWindow> window, std::uint64_t packets,
+              std::uint64_t period_ns, std::uint64_t speed, std::uint64_t tsc_hz);
+
+    [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
     /// From the first packet of a loop to that of the next, at original speed: behind the last packet comes
     /// the mean gap of the file. 0: the file has no gap at all.
     [[nodiscard]] std::uint64_t period_ns() const noexcept { return period_ns_; }
 
-    /// Ticks from packet 0 to packet `index`, which goes on over the loops; rounded down.
+    /// It can be said when that packet is due: the file has been read so far.
+    [[nodiscard]] bool known(std::uint64_t index) const noexcept {
+        return window_ == nullptr || index < window_->ready();
+    }
+    /// It is read while it is sent.
+    [[nodiscard]] bool fed() const noexcept { return window_ != nullptr; }
+    /// Ticks from packet 0 to packet `index`, which goes on over the loops; rounded down. It is known.
     [[nodiscard]] Tsc due(std::uint64_t index) const noexcept;
-    /// Packets due before `ticks` after packet 0; ~0 when it has no gaps and all are.
+    /// Packets due before `ticks` after packet 0; ~0 when it has no gaps and all are. By its mean gap where
+    /// it is read while it is sent.
     [[nodiscard]] std::uint64_t packets_before(Tsc ticks) const noexcept;
     /// Lanes that share it.
     [[nodiscard]] std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(first_.size()); }
@@ -39,18 +52,22 @@ class Recording {
     }
     /// Made of the same gaps, shared by the same lanes.
     [[nodiscard]] bool same_times(const Recording& other) const noexcept {
-        return offsets_ns_ == other.offsets_ns_ && steps_ == other.steps_ && first_ == other.first_;
+        return window_ == other.window_ && offsets_ns_ == other.offsets_ns_ && steps_ == other.steps_ &&
+               first_ == other.first_;
     }
     /// Ticks of this recording for ticks of one of the same file that is played at another speed.
     [[nodiscard]] Tsc from_speed_of(const Recording& other, Tsc ticks) const noexcept;
 
   private:
     [[nodiscard]] Tsc ticks_of(Uint128 ns) const noexcept;
+    void set_speed(std::uint64_t tsc_hz) noexcept;
     void share(const std::vector<std::uint8_t>& lanes, std::uint32_t lane_count);
 
-    std::vector<std::uint64_t> offsets_ns_;  ///< from the first frame
+    std::shared_ptr<const packet::FrameWindow> window_;
+    std::vector<std::uint64_t> offsets_ns_;  ///< from the first frame; empty with a window
     std::vector<std::uint32_t> steps_;       ///< to the next frame of the same lane; empty: 1
     std::vector<std::uint64_t> first_;       ///< of each lane
+    std::uint64_t packets_ = 0;
     std::uint64_t period_ns_ = 0;
     std::uint64_t speed_;
     std::uint64_t ticks_ = 1;  ///< so many ticks

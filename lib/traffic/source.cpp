@@ -1,7 +1,10 @@
 #include "traffic/source.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "base/units.h"
@@ -10,6 +13,7 @@
 #include "import/rewrite.h"
 #include "import/trafgen.h"
 #include "packet/defaults.h"
+#include "packet/frame_window.h"
 #include "packet/plan.h"
 #include "packet/rotation.h"
 #include "packet/rotation_plan.h"
@@ -23,17 +27,6 @@ using Templates = std::vector<std::unique_ptr<const packet::PacketTemplate>>;
 constexpr std::uint32_t shortest = 60;           // bytes without FCS that Ethernet pads to
 constexpr std::uint32_t ethernet_overhead = 18;  // header and FCS, which an MTU does not count
 constexpr std::uint32_t tag_bytes = 4;
-
-/// Outer VLAN tags of a frame.
-std::uint32_t tags_of(std::span<const std::uint8_t> frame) {
-    std::uint32_t tags = 0;
-    for (std::size_t at = 12; at + 1 < frame.size(); at += tag_bytes) {
-        const unsigned type = frame[at] * 256U + frame[at + 1];
-        if (type != 0x8100 && type != 0x88a8 && type != 0x9100) break;
-        ++tags;
-    }
-    return tags;
-}
 
 /// The longest frame of each member, or of the template itself.
 std::vector<std::span<const std::uint8_t>> members_of(const packet::PacketTemplate& packet) {
@@ -86,13 +79,15 @@ class PcapBuilder {
     std::variant<Source, Problems> run() {
         imports::Capture capture;
         try {
+            if (pcap_.timing == config::Timing::recorded && too_large()) return feed();
             capture = imports::read_capture(pcap_.file, {pcap_.pad});
         } catch (const imports::Error& error) {
             return Problems{{"/pcap", error.what()}};
         }
         check(capture);
         if (!problems_.empty()) return std::move(problems_);
-        note(capture);
+        note(capture.frames.size(), capture.padded);
+        if (pcap_.timing == config::Timing::recorded) note_times(capture);
         if (!problems_.empty()) return std::move(problems_);
         imports::all_literal(pcap_.rewrite) ? build_constant(capture) : build_varying(capture);
         if (!problems_.empty()) return std::move(problems_);
@@ -101,6 +96,43 @@ class PcapBuilder {
 
   private:
     void problem(std::string text) { problems_.push_back({"/pcap", std::move(text)}); }
+
+    [[nodiscard]] bool too_large() const {
+        std::error_code none;
+        const auto size = std::filesystem::file_size(pcap_.file, none);
+        return !none && size > std::uint64_t{pcap_.memory_mib} << 20U;
+    }
+
+    // What takes another look at a frame than the one of its turn cannot be had.
+    void check_fed() {
+        const std::string why = pcap_.file + ": is larger than memory_mib (" +
+                                std::to_string(pcap_.memory_mib) + " MiB), so it is read while it is sent, ";
+        if (workers_ > 1) problem(why + "by one worker: say \"workers\": [0], or raise memory_mib");
+        if (stream_.is_signed())
+            problem(why + "unsigned: leave signature and what implies it out, or raise memory_mib");
+        if (stream_.bytes)
+            problem(why + "and its bytes are not counted ahead: say \"count\", or raise memory_mib");
+        if (!imports::all_literal(pcap_.rewrite))
+            problem(why + "with literal values in \"rewrite\" only; give such, or raise memory_mib");
+    }
+
+    std::variant<Source, Problems> feed() {
+        check_fed();
+        if (!problems_.empty()) return std::move(problems_);
+        source_.feed = std::make_shared<Feed>(pcap_, stream_.packet.pad);
+        const Survey& survey = source_.feed->survey();
+        if (survey.packets == 0) problem(pcap_.file + ": holds no packet");
+        imports::Capture first;
+        if (!survey.samples.empty()) first.bytes = survey.samples.front();
+        first.frames.push_back({0, static_cast<std::uint32_t>(first.bytes.size()), 0, 0});
+        check_found(first, survey.found);
+        note(survey.packets, survey.padded);
+        note_times(survey.backwards, survey.span_ns == 0);
+        if (!problems_.empty()) return std::move(problems_);
+        source_.packet = packet::stream(source_.feed->window(), survey.longest, survey.samples,
+                                        reduced(survey.l2_bytes, survey.packets));
+        return std::move(source_);
+    }
 
     void check(const imports::Capture& capture) {
         if (capture.frames.empty()) problem(pcap_.file + ": holds no packet");
@@ -114,13 +146,11 @@ class PcapBuilder {
         }
     }
 
-    void note(const imports::Capture& capture) {
-        source_.packets = capture.frames.size();
-        if (capture.padded != 0) {
-            source_.warnings.push_back(pcap_.file + ": " + std::to_string(capture.padded) +
-                                       " frames were captured in part and are filled up with zeros");
-        }
-        if (pcap_.timing == config::Timing::recorded) note_times(capture);
+    void note(std::uint64_t packets, std::uint64_t padded) {
+        source_.packets = packets;
+        if (padded == 0) return;
+        source_.warnings.push_back(pcap_.file + ": " + std::to_string(padded) +
+                                   " frames were captured in part and are filled up with zeros");
     }
 
     void note_times(const imports::Capture& capture) {
@@ -129,19 +159,24 @@ class PcapBuilder {
             if (!source_.times_ns.empty() && frame.time_ns < source_.times_ns.back()) ++backwards;
             source_.times_ns.push_back(frame.time_ns);
         }
+        const auto rises =
+            std::adjacent_find(source_.times_ns.begin(), source_.times_ns.end(), std::less<>());
+        note_times(backwards, rises == source_.times_ns.end());
+        if (stream_.split == config::Split::flow && workers_ > 1) {
+            source_.lanes = imports::flow_lanes(capture, static_cast<std::uint32_t>(workers_));
+        }
+    }
+
+    void note_times(std::uint64_t backwards, bool no_gap) {
         if (backwards != 0) {
             source_.warnings.push_back(pcap_.file + ": " + std::to_string(backwards) +
                                        " frames are older than the one before them; they leave with it, and "
                                        "the gaps behind them hold");
         }
-        const auto [first, last] = std::minmax_element(source_.times_ns.begin(), source_.times_ns.end());
-        if (pcap_.loop != 1 && *first == *last) {
+        if (pcap_.loop != 1 && no_gap) {
             problem(pcap_.file +
                     ": all packets have the same time, so a loop has no gap to keep; say "
                     "\"timing\": \"rate\", or leave \"loop\" out");
-        }
-        if (stream_.split == config::Split::flow && workers_ > 1) {
-            source_.lanes = imports::flow_lanes(capture, static_cast<std::uint32_t>(workers_));
         }
     }
 
@@ -276,7 +311,7 @@ std::string too_long(const config::Port& port, const packet::PacketTemplate& pac
     if (!port.mtu) return {};
     for (const auto& member : members_of(packet)) {
         const std::uint32_t length = static_cast<std::uint32_t>(member.size()) + fcs_bytes;
-        const std::uint32_t most = *port.mtu + ethernet_overhead + tag_bytes * tags_of(member);
+        const std::uint32_t most = *port.mtu + ethernet_overhead + tag_bytes * outer_tags(member);
         if (length <= most) continue;
         return "frames of " + std::to_string(length) + " bytes do not fit the mtu " +
                std::to_string(*port.mtu) + " of port \"" + port.name + "\", which takes " +

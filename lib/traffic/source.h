@@ -11,6 +11,7 @@
 #include "config/model.h"
 #include "packet/signature.h"
 #include "packet/template.h"
+#include "traffic/feed.h"
 
 namespace volley::traffic {
 
@@ -19,6 +20,7 @@ struct Source {
     std::unique_ptr<const packet::PacketTemplate> packet;
     std::uint64_t packets = 0;            ///< of a capture: how many the file holds; 0 otherwise
     std::vector<std::uint64_t> times_ns;  ///< of a capture with recorded timing: when each was captured
+    std::shared_ptr<Feed> feed;           ///< of a recorded capture too large to be held, instead of times_ns
     std::vector<std::uint8_t> lanes;      ///< and which of several workers sends each, flow by flow
     std::vector<std::string> warnings;    ///< for the operator's log
 };

@@ -71,6 +71,29 @@ class Sources(unittest.TestCase):
         _, told = self.folder.render(config([recorded("in.pcap", loop=0)], run={"duration": "501012us"}))
         self.assertEqual(told["packets"], 5)
 
+    def test_a_file_larger_than_its_memory_is_read_while_it_is_sent_and_nothing_differs(self):
+        packets = [(START + i * 777 - (500 if i % 50 == 49 else 0), bytes([i % 251]) * (40 + i * 37 % 1400)) for i in range(4000)]
+        self.folder.write("in.pcap", timed_pcap(*packets))
+        one, two = recorded("in.pcap", loop=3), recorded("in.pcap", loop=3)
+        two["packet"]["pcap"]["memory_mib"] = 1
+        for entry in (one, two):
+            entry["packet"]["pad"] = True
+        held, _ = self.folder.render(config([one]))
+        held = frames(held)
+        fed, told = self.folder.render(config([two]))
+        self.assertEqual(told["packets"], 12000)
+        self.assertEqual(frames(fed), held)
+        out, _ = self.folder.render(config([two | {"duration": "1ms"}, stream({"headers": [{"eth": {}}]}, name="t", count=5)]), None, "--stream", "t")
+        self.assertEqual(len(frames(out)), 5)
+        out, _ = self.folder.render(config([two | {"duration": "1ms"}]))
+        self.assertEqual(frames(out), [packet for packet in held if packet[0] < 10**6])
+        for keys, lcores, text in (({"bytes": 1000}, (3,), 'say "count"'),
+                                   ({"split": "flow"}, (3, 4), 'say "workers": [0]')):
+            got = run("config", "check", self.folder.write("c.json", config([two | keys], lcores=lcores)))
+            self.assertEqual(got.returncode, 65, text)
+            self.assertIn(text, got.stderr)
+            self.assertIn("larger than memory_mib (1 MiB)", got.stderr)
+
     def test_the_check_tells_of_frames_that_are_older_than_those_before(self):
         self.folder.write("in.pcap", timed_pcap(*((time, bytes(60)) for time in TIMES)))
         path = self.folder.write("c.json", config([recorded("in.pcap")]))

@@ -290,6 +290,30 @@ TEST(Recorded, packets_leave_a_device_at_the_times_of_their_capture) {
         EXPECT_NEAR(sent[i], 2 * wanted[i], late + wanted[i] * 0.02) << i;
 }
 
+TEST(Recorded, a_file_larger_than_its_memory_leaves_a_device_byte_for_byte) {
+    const TempDir dir;
+    json source = stream("s", "40kpps", 1'000, vlan_udp());
+    source["packet"]["frame_size"] = 1518;
+    std::ofstream(dir.file("source.json")) << configuration(1, true, {port("east", "net_null0")}, {source});
+    const Result made =
+        run({volleyctl_path(), "render", dir.file("source.json"), "-o", dir.file("source.pcap")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    const json packet = {{"pcap",
+                          {{"file", dir.file("source.pcap")},
+                           {"timing", "recorded"},
+                           {"memory_mib", 1},
+                           {"loop", 2},
+                           {"speed", 0.5}}}};
+    const json report =
+        run_volleyd(configuration(1, true, {port("east", "net_pcap0,tx_pcap=" + dir.file("sent.pcap"))},
+                                  {{{"name", "s"}, {"port", "east"}, {"packet", packet}}}));
+    EXPECT_EQ(named(report.at("streams"), "s").at("tx").at("packets"), 2'000);
+    std::vector<std::string> wanted = read_pcap(dir.file("source.pcap"));
+    const std::vector<std::string> once = wanted;
+    wanted.insert(wanted.end(), once.begin(), once.end());
+    EXPECT_TRUE(wanted == read_pcap(dir.file("sent.pcap")));
+}
+
 TEST_F(Pcap, shows_every_checksum_good) {
     std::map<std::string, std::size_t> good;
     for (const auto& [source, packets] : by_source_) {

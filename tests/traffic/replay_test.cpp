@@ -265,6 +265,88 @@ TEST(replay, another_speed_goes_on_at_its_place_in_the_file) {
     }
 }
 
+// A file that is read while it is sent, by a window that the test fills.
+class Fed : public testing::Test {
+  protected:
+    void push(std::uint64_t offset_ns) {
+        const std::vector<std::uint8_t> frame(60, 0);
+        ASSERT_TRUE(window_->push(frame, 60, offset_ns));
+    }
+    std::unique_ptr<LaneSchedule> lane(std::vector<LaneStream> more = {}, Tsc stop = ~Tsc{0}) {
+        LaneStream spec = replayed(recording_, clock_);
+        spec.count = 1'000;
+        spec.replay_stop = stop;
+        more.push_back(spec);
+        auto out = std::make_unique<LaneSchedule>(more, forever, hz);
+        out->adopt(nullptr, 0);
+        return out;
+    }
+    std::vector<Packet> turn(LaneSchedule& lane, Tsc now) {
+        TemplateBurst bursts[64];
+        std::vector<Packet> out;
+        add(out, bursts, lane.fill(now, now + hz / 5'000, 64, 0, bursts));
+        return out;
+    }
+    std::shared_ptr<packet::FrameWindow> window_ = std::make_shared<packet::FrameWindow>(1U << 20U);
+    Recording recording_{window_, 1'000, 10 * ms, 1'000'000, hz};
+    ReplayClock clock_;
+};
+
+TEST_F(Fed, packets_are_sent_at_their_dues_once_the_file_is_read_so_far_and_hold_up_no_other_stream) {
+    LaneStream other = model::stream(7, {1'000, 1}, 1);
+    other.count = 100;
+    const auto lane = this->lane({other});
+    Tsc now = 0;
+    std::vector<Packet> sent;
+    std::uint64_t others = 0;
+    for (; now < hz / 50; now += hz / 20'000) {  // nothing has been read for 20 ms
+        for (const Packet& packet : turn(*lane, now)) others += packet.due % (hz / 1000) == 0 ? 1 : 0;
+    }
+    EXPECT_GE(others, 19U);
+    EXPECT_TRUE(lane->starved());
+    for (std::uint64_t i = 0; i < 40; ++i) push(i * ms);
+    EXPECT_FALSE(lane->starved());
+    TemplateBurst bursts[64];
+    for (; now < hz / 10; now += hz / 20'000) {
+        const std::uint32_t n = lane->fill(now, now + hz / 5'000, 64, 0, bursts);
+        for (std::uint32_t b = 0; b < n; ++b) {
+            if (bursts[b].stream != 7) add(sent, bursts + b, 1);
+        }
+    }
+    ASSERT_EQ(sent.size(), 40U);
+    for (std::uint64_t i = 0; i < 40; ++i) EXPECT_EQ(sent[i], (Packet{i, i * (hz / 1000)}));
+    lane->take_slips([](StreamSlot, std::uint64_t, std::uint64_t) { ADD_FAILURE() << "slipped"; });
+}
+
+TEST_F(Fed, a_reader_that_is_too_late_makes_the_time_line_slip_and_loses_nothing) {
+    const auto lane = this->lane();
+    push(0);
+    ASSERT_EQ(turn(*lane, 0).size(), 1U);
+    turn(*lane, hz / 4);
+    for (std::uint64_t i = 1; i < 10; ++i) push(i * ms);
+    std::vector<Packet> sent;
+    for (Tsc now = hz / 2; now < hz; now += hz / 20'000) {
+        for (const Packet& packet : turn(*lane, now)) sent.push_back(packet);
+    }
+    ASSERT_EQ(sent.size(), 9U);
+    for (std::uint64_t i = 0; i < 9; ++i) {
+        EXPECT_EQ(sent[i].index, i + 1);
+        EXPECT_EQ(sent[i].due - sent[0].due, i * (hz / 1000));
+    }
+    std::uint64_t slips = 0;
+    lane->take_slips([&](StreamSlot, std::uint64_t count, std::uint64_t) { slips += count; });
+    EXPECT_EQ(slips, 1U);
+}
+
+TEST_F(Fed, its_duration_cuts_it_by_the_time_of_the_file) {
+    const auto lane = this->lane({}, hz / 200);  // 5 ms
+    for (std::uint64_t i = 0; i < 40; ++i) push(i * ms);
+    std::size_t sent = 0;
+    for (Tsc now = 0; now < hz / 10; now += hz / 20'000) sent += turn(*lane, now).size();
+    EXPECT_EQ(sent, 5U);
+    EXPECT_TRUE(lane->finished(hz / 10));
+}
+
 TEST(replay, a_pause_moves_the_rest_of_the_file) {
     const Recording recording({0, 10 * ms, 20 * ms, 30 * ms}, 1'000'000, hz);
     ReplayClock clock;

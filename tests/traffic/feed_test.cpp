@@ -1,0 +1,89 @@
+#include "traffic/feed.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace volley::traffic {
+namespace {
+
+constexpr std::chrono::seconds patience{60};
+
+class FeedOfFile : public testing::Test {
+  protected:
+    void SetUp() override { write(100); }
+    void TearDown() override { std::remove(source_.file.c_str()); }
+    // `count` frames of 70 bytes, 1 us apart.
+    void write(std::uint32_t count) const {
+        std::ofstream out(source_.file, std::ios::binary);
+        const auto word = [&](std::uint32_t value) {
+            out.write(reinterpret_cast<const char*>(&value), sizeof value);
+        };
+        for (const std::uint32_t value : {0xa1b23c4dU, 0x00040002U, 0U, 0U, 65535U, 1U}) word(value);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            for (const std::uint32_t value : {7U, i * 1'000U, 70U, 70U}) word(value);
+            out << std::string(70, static_cast<char>(i));
+        }
+    }
+    template <class Condition>
+    static bool wait_for(Condition&& condition) {
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        while (!condition()) {
+            if (std::chrono::steady_clock::now() > deadline) return false;
+            std::this_thread::yield();
+        }
+        return true;
+    }
+    config::PcapSource source_ = [] {
+        config::PcapSource out;
+        out.file = testing::TempDir() + "volley-feed-" + std::to_string(getpid()) + ".pcap";
+        out.timing = config::Timing::recorded;
+        out.memory_mib = 1;
+        out.loop = 2;
+        return out;
+    }();
+};
+
+TEST_F(FeedOfFile, reads_loop_after_loop_with_the_mean_gap_between_them) {
+    Feed feed(source_, true);
+    EXPECT_EQ(feed.survey().packets, 100U);
+    EXPECT_EQ(feed.surveyed().l2_bytes, 7'400U);
+    feed.start();
+    ASSERT_TRUE(wait_for([&] { return feed.window()->ready() == 200; }));
+    for (std::uint64_t i = 0; i < 200; ++i) {
+        EXPECT_EQ(feed.window()->offset_ns(i), i * 1'000);
+        EXPECT_EQ(feed.window()->bytes(i)[69], i % 100);
+    }
+    EXPECT_EQ(feed.problem(), "");
+    EXPECT_TRUE(feed.same_file());
+}
+
+TEST_F(FeedOfFile, tells_that_the_file_is_another_than_the_one_that_was_looked_through) {
+    for (const std::uint32_t count : {99U, 101U}) {
+        write(100);
+        Feed feed(source_, true);
+        feed.survey();
+        write(count);
+        EXPECT_FALSE(feed.same_file());
+        feed.start();
+        ASSERT_TRUE(wait_for([&] { return !feed.problem().empty(); }));
+        EXPECT_NE(feed.problem().find("has changed while it is being sent"), std::string::npos);
+        EXPECT_LE(feed.window()->ready(), 100U);
+    }
+}
+
+TEST_F(FeedOfFile, that_is_full_ends_when_it_is_let_go_of) {
+    source_.loop = 0;
+    Feed feed(source_, true);
+    feed.survey();
+    feed.start();
+    ASSERT_TRUE(wait_for([&] { return feed.window()->ready() > 4'000; }));
+}
+
+}  // namespace
+}  // namespace volley::traffic
