@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "config/print.h"
 #include "volleyctl/capture_summary.h"
 #include "volleyctl/exit_codes.h"
 #include "volleyctl/progress.h"
@@ -182,6 +183,20 @@ int DaemonCommands::show(const Reply& reply, std::string (*text)(const std::stri
     return 0;
 }
 
+// A pattern that fits nothing is most likely a slip.
+int DaemonCommands::none_named(const std::string& kind) const {
+    std::cerr << "volleyctl: none of the " << kind << " is named " << config::quote(pattern_)
+              << "; volleyctl " << kind << " without a name lists them\n";
+    return exit_no_input;
+}
+
+int DaemonCommands::show_ports(const std::string& route, std::string (*text)(const std::string& body)) const {
+    const Reply reply = client_->request("GET", route + "?name=" + Client::escape(pattern_));
+    if (reply.status == 200 && pattern_ != "*" && json::parse(reply.body).at("ports").empty())
+        return none_named("ports");
+    return show(reply, text);
+}
+
 int DaemonCommands::change(const std::string& method, const std::string& path, const std::string& body) {
     return show(client_->request(method, path, body), changed_text);
 }
@@ -251,7 +266,7 @@ int DaemonCommands::status() {
 }
 
 int DaemonCommands::ports() {
-    return show(client_->request("GET", "/api/v1/ports?name=" + Client::escape(pattern_)), ports_text);
+    return show_ports("/api/v1/ports", ports_text);
 }
 
 // However many there are: page by page.
@@ -265,13 +280,14 @@ int DaemonCommands::streams() {
         for (const json& stream : page.at("streams")) all.push_back(stream);
         if (page.at("streams").empty() || all.size() >= page.at("total").get<std::size_t>()) break;
     }
+    if (all.empty() && pattern_ != "*") return none_named("streams");
     const json out{{"total", all.size()}, {"streams", all}};
     std::cout << (json_ ? out.dump() + "\n" : streams_text(out.dump()));
     return 0;
 }
 
 int DaemonCommands::xstats() {
-    return show(client_->request("GET", "/api/v1/xstats?name=" + Client::escape(pattern_)), xstats_text);
+    return show_ports("/api/v1/xstats", xstats_text);
 }
 
 int DaemonCommands::start() {

@@ -28,6 +28,8 @@ class DaemonCommands {
     [[nodiscard]] int tell(const Reply& reply) const;
     /// Prints the body of a success, as it is for --json, else by `text`.
     int show(const Reply& reply, std::string (*text)(const std::string& body)) const;
+    int show_ports(const std::string& route, std::string (*text)(const std::string& body)) const;
+    [[nodiscard]] int none_named(const std::string& kind) const;
     int change(const std::string& method, const std::string& path, const std::string& body = {});
     int change_streams(const std::string& body);
 

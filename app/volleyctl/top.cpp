@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "volleyctl/daemon_commands.h"
 #include "volleyctl/exit_codes.h"
 #include "volleyctl/top_view.h"
 
@@ -331,9 +332,22 @@ TopCommand::TopCommand(CLI::App& app, const Place& place)
     : command_(app.add_subcommand("top", "The live view: ports, cores, streams; keys change rates")),
       place_(place) {
     command_->fallthrough();
+    command_->add_flag("--json", json_, "Print once, as JSON, what the view is drawn from");
+}
+
+int TopCommand::print_once() {
+    try {
+        const Reply reply = Client(place_).request("GET", "/telemetry");
+        std::cout << reply.body;
+        return exit_code_of(reply);
+    } catch (const Unreachable& error) {
+        std::cerr << "volleyctl: " << error.what() << '\n';
+        return exit_unavailable;
+    }
 }
 
 int TopCommand::run() {
+    if (json_) return print_once();
     if (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
         std::cerr << "volleyctl: top needs a terminal; `volleyctl watch` prints lines\n";
         return exit_usage;

@@ -16,8 +16,11 @@ class TopCommand {
     int run();
 
   private:
+    int print_once();
+
     CLI::App* command_;
     const Place& place_;
+    bool json_ = false;
 };
 
 }  // namespace volley::ctl

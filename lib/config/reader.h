@@ -11,7 +11,7 @@
 namespace volley::config {
 
 /// Bounds on what is read, so that no input can exhaust memory or the stack.
-inline constexpr std::size_t most_bytes = 16U << 20U;
+inline constexpr std::size_t most_bytes = 32U << 20U;
 inline constexpr std::size_t most_values = 1'000'000;
 inline constexpr std::size_t deepest_nesting = 64;
 inline constexpr std::size_t longest_key = 256;

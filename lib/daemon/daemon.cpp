@@ -171,7 +171,6 @@ Daemon::Daemon(Options options, config::Model model)
     try {
         steering_ = std::make_unique<Steering>(model_, options_.version, *stats_);
         captures_ = std::make_unique<Captures>();
-        publish_configuration();
         links_.look(clock_ns(CLOCK_MONOTONIC));
         stats_->tick(stats_patience);  // whoever asks first finds an answer
         rte_commands_ = std::make_unique<telemetry::RteCommands>(*stats_);

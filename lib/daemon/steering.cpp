@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "config/load.h"
 #include "telemetry/unix_listener.h"
 
 namespace volley::daemon {
@@ -27,6 +28,7 @@ Steering::Steering(const config::Model& model, const std::string& version,
     sources.latest_report = [&stats] { return stats.latest_report(); };
     sources.configuration = [this] { return configuration_.load(); };
     api_ = std::make_unique<service::Api>(api_options(model, version), std::move(sources), mailbox_);
+    publish(config::dump_config(model) + "\n");  // before anybody can ask for it
     serve(model);
 }
 

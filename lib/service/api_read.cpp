@@ -160,7 +160,7 @@ void Api::configuration(const Request& request, const Target& /*target*/, const 
     const auto configuration = sources_.configuration();
     Response out;
     out.headers.emplace_back("ETag", configuration->etag);
-    if (request.if_none_match == configuration->etag) {
+    if (!request.if_none_match.empty() && request.if_none_match == configuration->etag) {
         out.status = 304;
     } else {
         out.body = Response::Body(configuration, &configuration->text);
@@ -187,6 +187,7 @@ void Api::report(const Request& /*request*/, const Target& /*target*/, const Rep
 void Api::events(const Request& /*request*/, const Target& /*target*/, const Reply& reply) {
     Response out;
     const Line report = sources_.latest_report();
+    out.type = "text/event-stream";
     out.events = [this, line_seen = Line(), report_seen = report]() mutable -> Response::Body {
         Line now = sources_.latest_report();
         if (now != nullptr && now != report_seen) {

@@ -19,7 +19,7 @@ struct Api::Route {
 
 struct Routes {
     static constexpr std::uint64_t small = 64 * 1024;
-    static constexpr std::uint64_t whole_configuration = std::uint64_t{16}
+    static constexpr std::uint64_t whole_configuration = std::uint64_t{32}
                                                          << 20;  // what config reads at most
 
     static constexpr std::array<Api::Route, 21> table{{

@@ -148,8 +148,8 @@ class Session : public Connection, public std::enable_shared_from_this<Session<S
             return;
         }
         request_ = request_of(parser_->get());
-        if (parser_->get().count(http::field::host) != 1) {
-            refuse(error_response(400, "bad_request", "exactly one Host header is needed"));
+        if (const char* const wrong = ambiguity_of(parser_->get())) {
+            refuse(error_response(400, "bad_request", wrong));
             return;
         }
         const Admission admission = loop_.handler.admit(request_);
@@ -173,6 +173,23 @@ class Session : public Connection, public std::enable_shared_from_this<Session<S
         } else {
             read_body();
         }
+    }
+
+    // What another program on the way could read otherwise, and so see other requests than we do (RFC 9112
+    // sections 3.2 and 6.1). nullptr: nothing.
+    static const char* ambiguity_of(const http::request<http::string_body>& head) {
+        if (head.count(http::field::host) != 1) return "exactly one Host header is needed";
+        for (const http::field once : {http::field::origin, http::field::authorization, http::field::if_match,
+                                       http::field::if_none_match, http::field::transfer_encoding}) {
+            if (head.count(once) > 1)
+                return "Origin, Authorization, If-Match and Transfer-Encoding may stand once each";
+        }
+        if (head.count(http::field::transfer_encoding) == 0) return nullptr;
+        if (head.version() != 11 || !beast::iequals(head[http::field::transfer_encoding], "chunked"))
+            return "the only Transfer-Encoding is chunked, in HTTP/1.1";
+        return head.count(http::field::content_length) == 0
+                   ? nullptr
+                   : "Content-Length and Transfer-Encoding exclude each other";
     }
 
     Request request_of(const http::request<http::string_body>& head) const {
@@ -240,11 +257,11 @@ class Session : public Connection, public std::enable_shared_from_this<Session<S
             return;
         }
         response_ = std::move(response);
-        if (response_.events) {
+        const bool head_only = request_.method == "HEAD";
+        if (response_.events && !head_only) {
             begin_events();
             return;
         }
-        const bool head_only = request_.method == "HEAD";
         static const std::string none;
         const std::string& body = response_.body ? *response_.body : none;
         message_.emplace();

@@ -126,11 +126,21 @@ int stream(const char* /*cmd*/, const char* params, rte_tel_data* out) {
     const auto number = number_of(params);
     if (line == nullptr) return -EAGAIN;
     if (!number || *number >= line->totals->streams.size()) return -EINVAL;
-    const StreamTotals& totals = line->totals->streams[*number];
+    std::size_t total = 0;
+    const StreamView view =
+        make_streams(*line->base, *line->previous, *line->totals, "", *number, 1, total).at(0);
     Dictionary answer(out);
-    answer.add("name", totals.name).add("port", totals.port).add("state", totals.state);
-    answer.add("total_tx_packets", totals.tx.packets).add("total_tx_bytes", totals.tx.bytes);
-    if (totals.due_packets) answer.add("due_packets", *totals.due_packets);
+    answer.add("name", view.name).add("port", view.port.value_or("")).add("state", view.state.value_or(""));
+    answer.add("tx_packets", view.tx.packets)
+        .add("tx_l2_bytes", view.tx.l2_bytes)
+        .add("tx_pps", view.tx.rates.pps);
+    if (view.target_pps) answer.add("target_pps", view.target_pps);
+    if (view.shortfall_packets) answer.add("shortfall_packets", *view.shortfall_packets);
+    if (view.rx) {
+        answer.add("rx_packets", view.rx->traffic.packets).add("rx_lost", view.rx->lost);
+        answer.add("rx_duplicates", view.rx->duplicates).add("rx_reordered", view.rx->reordered);
+        answer.add("rx_corrupted", view.rx->corrupted);
+    }
     return 0;
 }
 
@@ -165,7 +175,8 @@ constexpr std::array<Entry, 7> entries{{
     {"/volley/ports", ports, "Names of ports. Parameter: number of the first (default 0)"},
     {"/volley/port", port, "One port. Parameter: its number in the list"},
     {"/volley/streams", streams, "Names of 64 streams. Parameter: number of the first (default 0)"},
-    {"/volley/stream", stream, "One stream, counted since the start. Parameter: its number in the list"},
+    {"/volley/stream", stream,
+     "One stream, counted as in the telemetry line. Parameter: its number in the list"},
     {"/volley/lcores", lcores, "Names of the data path's lcores. Parameter: number of the first (default 0)"},
     {"/volley/lcore", lcore, "One lcore. Parameter: its number in the list"},
 }};

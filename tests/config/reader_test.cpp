@@ -134,7 +134,7 @@ TEST(Reader, bounds_depth_size_and_number_of_values) {
     for (std::size_t i = 0; i < most_values; ++i) many += ",0";
     EXPECT_NE(told(many + "]").find("more than 1000000 values"), std::string::npos);
     const std::string large = "{\"a\": \"" + std::string(100'000'000, 'x') + "\"}";
-    EXPECT_EQ(told(large), "f: is 100000009 bytes long; the most is 16777216");
+    EXPECT_EQ(told(large), "f: is 100000009 bytes long; the most is 33554432");
     const std::string longest = "[\"" + std::string(most_bytes - 4, 'x') + "\"]";
     EXPECT_EQ(told(longest), "accepted");
 }

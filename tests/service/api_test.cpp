@@ -155,7 +155,7 @@ TEST_F(ApiTest, each_route_says_how_long_its_body_may_be) {
     Api api = make();
     EXPECT_EQ(api.admit(local("GET", "/metrics")).body_limit, 0U);
     EXPECT_EQ(api.admit(local("POST", "/api/v1/start")).body_limit, 65536U);
-    EXPECT_EQ(api.admit(local("PUT", "/api/v1/config")).body_limit, std::uint64_t{16} << 20);
+    EXPECT_EQ(api.admit(local("PUT", "/api/v1/config")).body_limit, std::uint64_t{32} << 20);
 }
 
 }  // namespace

@@ -61,7 +61,6 @@ class Ctl(unittest.TestCase):
         self.assertRegex(self.ok("ports"), r"(?m)^east +net_null0 ")
         self.assertEqual([s["name"] for s in self.ok_json("streams", "*a")["streams"]], ["alpha", "beta", "gamma"])
         self.assertEqual([line.split()[0] for line in self.ok("streams", "b*").splitlines()], ["STREAM", "beta"])
-        self.assertEqual(self.ok_json("ports", "west"), {"ports": []})
         self.assertIn("PORT", self.ok("xstats"))
 
     def test_a_paused_stream_sends_nothing_until_it_is_resumed(self):
@@ -117,6 +116,11 @@ class Ctl(unittest.TestCase):
         self.assertIn('"nonsense" is no verb', got.stderr)
         self.assertEqual(self.ctl("rate", "alpha", "fast").returncode, 65)
         self.assertEqual(self.ctl("rate", "nobody", "1pps").returncode, 66)
+        for verb in ("ports", "streams", "xstats"):
+            got = self.ctl(verb, "nobody")
+            self.assertEqual(got.returncode, 66, verb)
+            self.assertIn('is named "nobody"', got.stderr)
+        self.assertEqual(self.ok_json("top")["type"], "snapshot")
         self.assertEqual(self.ctl("run", "--duration", "soon").returncode, 65)
         self.ok("start")
         got = self.ctl("start")

@@ -63,6 +63,11 @@ class Reading(unittest.TestCase):
         self.assertEqual((got.status, got.text), (200, ""))
         self.assertGreater(int(got.headers["Content-Length"]), 1000)
 
+    def test_head_of_events_ends_and_a_configuration_is_whole_for_who_has_none(self):
+        got = self.daemon.request("HEAD", "/api/v1/events")
+        self.assertEqual((got.status, got.text, got.headers["Content-Type"]), (200, "", "text/event-stream"))
+        self.assertEqual(self.daemon.request("GET", "/api/v1/config", If_None_Match="").status, 200)
+
     def test_unknown_paths_and_methods_are_refused_as_json(self):
         for path in ("/assets", "/assets/../etc/passwd", "/assets/nothing", "/api", "/api/v1", "/api/v1/nothing", "/metrics/", "/metrics/more", "/etc/passwd"):
             self.assertIn(self.daemon.get(path).status, (400, 404), path)

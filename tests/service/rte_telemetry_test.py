@@ -50,6 +50,12 @@ class RteTelemetry(unittest.TestCase):
         self.assertEqual(names, self.names)
         one, = self.ask("/volley/stream,299")
         self.assertEqual((one["name"], one["port"]), (self.names[299], "east"))
+        run = self.daemon.get("/api/v1/state").json["run_id"]
+        self.daemon.wait(lambda: self.ask("/volley/stream,299")[0]["tx_packets"] > 3, "packets")
+        self.daemon.post("/api/v1/clear")
+        port, one = self.ask("/volley/port,0", "/volley/stream,299")
+        self.assertLessEqual(one["tx_packets"], port["tx_packets"])
+        self.assertEqual(self.daemon.get("/api/v1/state").json["run_id"], run)
 
     def test_numbers_that_are_none_are_refused(self):
         for command in ("/volley/port", "/volley/port,1", "/volley/port,-1", "/volley/port,x", "/volley/stream,300", "/volley/lcore,99999999999999999999"):

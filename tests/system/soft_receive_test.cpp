@@ -7,16 +7,16 @@
 namespace volley::test {
 namespace {
 
-// 10^7 take minutes on a model of a NIC; VOLLEY_LONG_TESTS asks for them.
+// 10^7 take minutes on a model of a NIC; VOLLEY_LONG asks for them.
 std::uint64_t count() {
-    return std::getenv("VOLLEY_LONG_TESTS") != nullptr ? 10'000'000 : sanitized() ? 5'000 : 40'000;
+    return std::getenv("VOLLEY_LONG") != nullptr ? 10'000'000 : sanitized() ? 5'000 : 40'000;
 }
 
 json stream(const std::string& name, std::uint64_t packets, const json& size) {
     return {
         {"name", name},
         {"port", "east"},
-        {"rate", std::getenv("VOLLEY_LONG_TESTS") != nullptr ? "100kpps" : "20kpps"},
+        {"rate", std::getenv("VOLLEY_LONG") != nullptr ? "100kpps" : "20kpps"},
         {"count", packets},
         {"verify", "all"},
         {"expect_on", "west"},
