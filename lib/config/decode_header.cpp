@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "config/literal.h"
+#include "config/next_hop.h"
 #include "config/print.h"
 #include "config/rows.h"
 #include "config/value.h"
@@ -111,6 +112,11 @@ void decode_field(Decoder& decoder, const At& at, const FieldInfo& field, Header
         const std::size_t before = decoder.problem_count();
         field.type == FieldType::bytes ? decode_hex(decoder, at, bytes) : decode_domain(decoder, at, bytes);
         if (decoder.problem_count() == before) out.bytes.emplace_back(&field, std::move(bytes));
+        return;
+    }
+    if (out.kind == HeaderKind::eth && field.name == "dst" && at.node.text() != nullptr &&
+        *at.node.text() == resolve_word) {
+        out.resolve = true;
         return;
     }
     if (auto program = decode_value(decoder, at, spec_of(field)))
@@ -223,7 +229,9 @@ Node encode_headers(const packet::PacketModel& packet) {
     for (const HeaderModel& header : packet.headers) {
         Node::Object fields;
         if (header.kind == HeaderKind::raw) fields.push_back({"hex", {}, to_node(hex_text(header.raw))});
+        if (header.resolve) fields.push_back({"dst", {}, to_node(std::string(resolve_word))});
         for (const auto& value : header.fields) {
+            if (header.resolve && value.field->name == "dst") continue;  // found out, not said
             fields.push_back(
                 {std::string(value.field->name), {}, encode_value(value.program, spec_of(*value.field))});
         }

@@ -84,6 +84,15 @@ void decode_addresses(Decoder& decoder, const At& at, Port& out) {
     }
 }
 
+void decode_gateway(Decoder& decoder, const At& at, Port& out) {
+    const auto* text = at.node.text();
+    if (text == nullptr || text->find('/') != std::string::npos || !parse_address(*text)) {
+        decoder.mismatch(at, "an address such as \"10.0.0.254\" or \"fe80::1\"");
+    } else {
+        out.gateway = *text;
+    }
+}
+
 constexpr std::array<std::string_view, 2> rx_modes{"poll", "adaptive"};
 
 void decode_rx(Decoder& decoder, const At& at, Port& out) {
@@ -151,7 +160,7 @@ const std::array<Row<TxQueues>, 10> tx_rows{{
      [](const TxQueues& t) { return to_node(t.idle); }},
 }};
 
-const std::array<Row<Port>, 13> port_rows{{
+const std::array<Row<Port>, 14> port_rows{{
     {{"name", "name", "required", "", Effect::restart, "how streams, telemetry and commands call the port"},
      [](Decoder& d, const At& at, Port& p) { d.name(at, p.name); },
      [](const Port& p) { return to_node(p.name); }},
@@ -189,6 +198,11 @@ const std::array<Row<Port>, 13> port_rows{{
       "for them"},
      decode_addresses,
      [](const Port& p) { return to_node(p.addresses); }},
+    {{"gateway", "address", "null", "", Effect::restart,
+      "next hop, in a network of `addresses`, for packets whose eth.dst is \"resolve\" and whose destination "
+      "is in none of these or varies"},
+     decode_gateway,
+     [](const Port& p) { return to_node(p.gateway); }},
     {{"vlan", "integer 1..4094", "null", "", Effect::restart,
       "tag that the port's own addresses live behind"},
      [](Decoder& d, const At& at, Port& p) {

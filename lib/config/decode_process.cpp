@@ -101,7 +101,7 @@ const std::array<Row<Lcores>, 3> lcores_rows{{
      [](const Lcores& l) { return l.dispatch ? to_node(*l.dispatch) : to_node(std::string("auto")); }},
 }};
 
-const std::array<Row<Run>, 5> run_rows{{
+const std::array<Row<Run>, 6> run_rows{{
     {{"start", "\"auto\" or \"manual\"", "\"auto\"", "", Effect::next_run,
       "auto: traffic starts when the ports are up; manual: ports and links come up and wait for the start "
       "command of the control interface"},
@@ -133,6 +133,12 @@ const std::array<Row<Run>, 5> run_rows{{
       "wait for packets in flight between the last packet sent and the report"},
      [](Decoder& d, const At& at, Run& r) { d.duration(at, Duration{0}, one_hour, r.settle_time); },
      [](const Run& r) { return to_node(r.settle_time); }},
+    {{"resolve_timeout", "duration", "\"3s\"", "", Effect::next_run,
+      "wait for the answers of next hops, for streams whose eth.dst is \"resolve\""},
+     [](Decoder& d, const At& at, Run& r) {
+         d.duration(at, Duration{1'000'000}, one_hour, r.resolve_timeout);
+     },
+     [](const Run& r) { return to_node(r.resolve_timeout); }},
 }};
 
 const std::array<Row<Telemetry>, 4> telemetry_rows{{

@@ -40,7 +40,6 @@ const std::vector<KeyInfo>& all_keys() {
 
 const std::vector<LaterKey>& later_keys() {
     static const std::vector<LaterKey> keys{
-        {"ports[]", "gateway", "null", "next hop of streams"},
         {"streams[]", "reverse", "null", "the same stream the other way"},
     };
     return keys;

@@ -39,6 +39,7 @@ struct Run {
     WhenDone when_done = WhenDone::exit;
     double multiplier = 1.0;
     Duration settle_time{200'000'000};
+    Duration resolve_timeout{3'000'000'000};
     bool operator==(const Run&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include "config/ixgbe_rules.h"
 #include "config/lcores.h"
 #include "config/print.h"
+#include "config/validate_next_hop.h"
 #include "config/validate_pacing.h"
 #include "config/validate_schedule.h"
 #include "config/validate_traffic.h"
@@ -225,6 +226,7 @@ void check(Decoder& decoder, const Node& root, const Model& model) {
     check_schedule(decoder, root, model);
     check_pacing(decoder, root, model);
     check_traffic(decoder, root, model);
+    check_next_hops(decoder, root, model);
 }
 
 }  // namespace volley::config

@@ -39,6 +39,7 @@ constexpr milliseconds drain_tick{1};
 constexpr std::chrono::seconds status_tick{1};
 constexpr milliseconds link_tick{10};    // while links are waited for
 constexpr milliseconds link_watch{100};  // later
+constexpr milliseconds answer_tick{2};   // while next hops are asked for
 constexpr std::chrono::seconds drain_patience{5};
 constexpr std::chrono::seconds adopt_patience{5};
 constexpr std::chrono::seconds idle_plan_patience{1};
@@ -154,6 +155,7 @@ Daemon::Daemon(Options options, config::Model model)
       road_(model_),
       links_(road_.ports()),
       limiters_(road_, links_),
+      next_hops_(road_),
       collector_(road_, book_, links_, limiters_, receivers_) {
     situation_.state = name_of(state_);
     road_.start(longest_frames(model_));
@@ -386,6 +388,20 @@ void Daemon::wait_for_links() {
     }
 }
 
+// While the process starts a stop ends the wait, and requests are answered. False: it was stopped.
+bool Daemon::find_next_hops(config::Model& model) {
+    return next_hops_.resolve(model, model.run.resolve_timeout, [this] {
+        tell_systemd();
+        if (state_ != State::starting) {
+            std::this_thread::sleep_for(answer_tick);
+            return true;
+        }
+        if (const auto signal = signals_.wait(answer_tick)) on_signal(*signal);
+        obey();
+        return state_ == State::starting;
+    });
+}
+
 void Daemon::watch_links() {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + link_watch;
@@ -398,8 +414,10 @@ int Daemon::run() {
     if (state_ != State::starting) {
         // Stopped before there was a run: nothing to report.
     } else if (model_.run.start == config::Start::automatic) {
-        begin_run();
-        fire(Event::started);
+        if (find_next_hops(model_)) {
+            begin_run();
+            fire(Event::started);
+        }
     } else {
         fire(Event::started_idle);
     }
@@ -704,6 +722,7 @@ bool Daemon::replace_plan(config::Model fresh) {
                           " has not sent what earlier plans emitted; wait for it, or restart";
         return false;
     }
+    find_next_hops(fresh);
     const Tsc old_end = end_;
     const std::uint64_t old_end_ns = end_ns_;
     set_end(fresh.run);

@@ -16,6 +16,7 @@
 #include "daemon/life_cycle.h"
 #include "daemon/limiters.h"
 #include "daemon/links.h"
+#include "daemon/next_hops.h"
 #include "daemon/plans.h"
 #include "daemon/receivers.h"
 #include "daemon/road.h"
@@ -69,6 +70,7 @@ class Daemon {
     void tell();
 
     void begin_run();
+    bool find_next_hops(config::Model& model);
     void wait_for_links();
     void watch_links();
     void tell_systemd();
@@ -123,6 +125,7 @@ class Daemon {
     std::unique_ptr<EvidenceFiles> evidence_files_;  ///< before what its packets lie in goes; none: not kept
     Links links_;
     Limiters limiters_;
+    NextHops next_hops_;
     traffic::StreamTable table_;
     Plans plans_;
     StreamBook book_;

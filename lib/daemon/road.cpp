@@ -116,7 +116,7 @@ void Road::build_replies() {
         std::vector<worker::IpAddress> addresses;
         for (const std::string& text : port.addresses) {
             if (const auto address = config::parse_address(text))
-                addresses.push_back({address->bytes, address->length});
+                addresses.push_back({address->bytes, address->length, address->prefix});
         }
         replies_[p] =
             std::make_unique<worker::Replies>(std::to_string(ports_[p]->id().value), ports_[p]->socket(),

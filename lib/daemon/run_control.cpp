@@ -10,6 +10,7 @@
 #include "config/load.h"
 #include "config/print.h"
 #include "daemon/daemon.h"
+#include "dpdk/error.h"
 
 // What the control interface and SIGHUP ask for. Each command is read and judged in full before anything is
 // touched, and answered when it is done.
@@ -204,7 +205,13 @@ Outcome Daemon::start(const Command& command) {
             model_ = std::move(fresh);
         }
         hurry_ = dry_ = false;
+        next_hops_.forget();
+        find_next_hops(model_);
         begin_run();
+    } catch (const dpdk::Error& error) {
+        model_ = before;
+        configured_run_.reset();
+        return refused(Verdict::unavailable, "unresolved", error.what());
     } catch (const config::Error& error) {
         model_ = before;
         configured_run_.reset();
@@ -320,6 +327,8 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
         for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
         refuse_reload(Verdict::invalid, "invalid_configuration", summary(error));
         out = invalid(error);
+    } catch (const dpdk::Error& error) {
+        out = refuse_reload(Verdict::unavailable, "unresolved", error.what());
     } catch (const std::exception& error) {
         out = refuse_reload(Verdict::invalid, "unreadable", error.what());
     }

@@ -88,6 +88,7 @@ struct HeaderModel {
     std::string pointer;                 ///< JSON pointer in the configuration, for messages
     std::vector<RawProgram> programs;    ///< kind raw
     std::vector<RawChecksum> checksums;  ///< kind raw
+    bool resolve = false;  ///< kind eth: dst is that of the next hop; before it is known it is left out
     bool operator==(const HeaderModel&) const = default;
 };
 

@@ -69,17 +69,21 @@ struct Responder::Seen {
 };
 
 Responder::Responder(std::uint64_t mac, std::optional<std::uint16_t> vlan, std::vector<IpAddress> addresses)
-    : vlan_(vlan), addresses_(std::move(addresses)) {
+    : vlan_(vlan),
+      addresses_(std::move(addresses)),
+      neighbours_(std::make_unique<Neighbour[]>(most_neighbours)) {
     for (std::size_t i = 0; i < 6; ++i) mac_[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
 }
 
-Neighbour& Responder::add_neighbour(const IpAddress& address) {
-    for (const auto& known : neighbours_) {
-        if (known->address == address) return *known;
+Neighbour* Responder::add_neighbour(const IpAddress& address) {
+    const std::uint32_t known = known_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < known; ++i) {
+        if (neighbours_[i].address == address) return &neighbours_[i];
     }
-    neighbours_.push_back(std::make_unique<Neighbour>());
-    neighbours_.back()->address = address;
-    return *neighbours_.back();
+    if (known == most_neighbours) return nullptr;
+    neighbours_[known].address = address;
+    known_.store(known + 1, std::memory_order_release);  // acquired by learn()
+    return &neighbours_[known];
 }
 
 bool Responder::ours(std::span<const std::uint8_t> address) const noexcept {
@@ -89,14 +93,30 @@ bool Responder::ours(std::span<const std::uint8_t> address) const noexcept {
 }
 
 void Responder::learn(std::span<const std::uint8_t> address, const std::uint8_t* mac) const noexcept {
-    for (const auto& neighbour : neighbours_) {
-        if (neighbour->address.length != address.size() ||
-            !std::equal(address.begin(), address.end(), neighbour->address.bytes.begin()))
+    const std::uint32_t known = known_.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < known; ++i) {
+        Neighbour& neighbour = neighbours_[i];
+        if (neighbour.address.length != address.size() ||
+            !std::equal(address.begin(), address.end(), neighbour.address.bytes.begin()))
             continue;
         std::uint64_t value = 0;
-        for (int i = 0; i < 6; ++i) value = value << 8 | mac[i];
-        neighbour->mac.store(value, std::memory_order_relaxed);
+        for (int k = 0; k < 6; ++k) value = value << 8 | mac[k];
+        neighbour.mac.store(value, std::memory_order_relaxed);
     }
+}
+
+// Neighbours answer those of their own network.
+const IpAddress* Responder::asker(const IpAddress& address) const noexcept {
+    const IpAddress* out = nullptr;
+    for (const IpAddress& own : addresses_) {
+        if (own.length != address.length) continue;
+        bool same = true;
+        for (unsigned bit = 0; same && bit < own.prefix; ++bit)
+            same = ((own.bytes[bit / 8] ^ address.bytes[bit / 8]) >> (7 - bit % 8) & 1) == 0;
+        if (same && own.prefix != 0) return &own;
+        if (out == nullptr) out = &own;
+    }
+    return out;
 }
 
 std::uint32_t Responder::put_ethernet(const std::uint8_t* destination, std::uint16_t type,
@@ -236,9 +256,8 @@ std::uint32_t Responder::reply_ipv6(const Seen& seen, std::uint8_t* out) const n
 }
 
 std::uint32_t Responder::ask(const IpAddress& address, std::uint8_t* out) const noexcept {
-    const auto own = std::find_if(addresses_.begin(), addresses_.end(),
-                                  [&](const IpAddress& each) { return each.length == address.length; });
-    if (own == addresses_.end()) return 0;
+    const IpAddress* const own = asker(address);
+    if (own == nullptr) return 0;
     if (address.length == 4) {
         constexpr std::array<std::uint8_t, 6> everybody{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
         const std::uint32_t at = put_ethernet(everybody.data(), type_arp, out);

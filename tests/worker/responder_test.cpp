@@ -153,7 +153,7 @@ TEST_P(AnyResponder, answers_icmpv6_echo_and_neighbour_solicitations) {
     Responder peer(peer_mac, GetParam() ? std::optional<std::uint16_t>(100) : std::nullopt,
                    {ipv4(0xee), ipv6(0xee)});
     for (const auto& [address, own] : {std::pair(ipv6(1), own_mac), std::pair(ipv4(1), own_mac)}) {
-        Neighbour& neighbour = peer.add_neighbour(address);
+        Neighbour& neighbour = *peer.add_neighbour(address);
         Frame question(Responder::longest_reply);
         question.resize(peer.ask(address, question.data()));
         ASSERT_FALSE(question.empty());
@@ -163,6 +163,36 @@ TEST_P(AnyResponder, answers_icmpv6_echo_and_neighbour_solicitations) {
         EXPECT_EQ(peer.reply(answer, none.data()), 0U);
         EXPECT_EQ(neighbour.mac.load(), own);
     }
+}
+
+TEST_P(AnyResponder, asks_from_its_address_in_the_network_of_whom_it_asks_for) {
+    IpAddress near = ipv4(5);
+    near.prefix = 30;
+    IpAddress far = ipv4(1);
+    far.prefix = 32;
+    const Responder several(own_mac, GetParam() ? std::optional<std::uint16_t>(100) : std::nullopt,
+                            {far, near});
+    Frame question(Responder::longest_reply);
+    const auto asker = [&](const IpAddress& of) {
+        EXPECT_EQ(several.ask(of, question.data()), 60U);
+        return question[l3() + 17];
+    };
+    EXPECT_EQ(asker(ipv4(6)), 5);
+    EXPECT_EQ(asker(ipv4(77)), 1) << "the first one where none is of that network";
+    EXPECT_EQ(several.ask(ipv6(6), question.data()), 0U);
+}
+
+TEST_P(AnyResponder, keeps_a_bounded_number_of_neighbours_and_finds_them_again) {
+    Responder many(own_mac, std::nullopt, {ipv4(1)});
+    IpAddress address = ipv4(0);
+    for (std::uint32_t i = 0; i < Responder::most_neighbours; ++i) {
+        address.bytes[2] = static_cast<std::uint8_t>(i >> 8);
+        address.bytes[3] = static_cast<std::uint8_t>(i);
+        Neighbour* const neighbour = many.add_neighbour(address);
+        ASSERT_NE(neighbour, nullptr);
+        EXPECT_EQ(many.add_neighbour(address), neighbour);
+    }
+    EXPECT_EQ(many.add_neighbour(ipv6(1)), nullptr);
 }
 
 TEST_P(AnyResponder, leaves_what_is_not_on_its_vlan_unanswered) {
