@@ -97,7 +97,10 @@ void LaneSchedule::shift(Tsc later) noexcept {
 }
 
 void LaneSchedule::adopt(const LaneSchedule* previous, Tsc now) noexcept {
+    change_at_ = now;
     if (previous != nullptr) {
+        const Tsc next = previous->paced_.empty() ? ~Tsc{0} : previous->paced_.top().tick;
+        change_at_ = std::max(now, std::min(previous->until_, next));
         const auto take = [&](const Due& old, Tsc due) {
             const std::uint32_t stream = old.stream < successor_.size() ? successor_[old.stream] : no_stream;
             if (stream != no_stream) carry(stream, *previous, due, false, now);
@@ -228,7 +231,7 @@ Tsc LaneSchedule::carry_due(std::uint32_t stream, const LaneSchedule& previous, 
     terms.lead = was.lead;
     if (!same_rate) {
         const double ratio = approximate(terms.interval) / approximate(was.interval);
-        if (due > now) due = now + std::min(scaled(due - now, ratio), longest_step);
+        if (due > change_at_) due = change_at_ + std::min(scaled(due - change_at_, ratio), longest_step);
         terms.lead = std::min(scaled(was.lead, ratio), longest_step);
     }
     const bool moved = parked && move_line(stream, due, now) != 0;

@@ -223,7 +223,7 @@ void LaneSchedule::carry_route(std::uint32_t stream, const LaneSchedule& previou
     terms.stop = was.stop;
     if (!old.active) return;
     if (!spec.max) {
-        due = carry_leg(stream, previous, due, now);
+        due = carry_leg(stream, previous, due);
         if (parked) move_route(stream, due, now);
         limit_by_end(stream, due);
     }
@@ -247,7 +247,7 @@ void LaneSchedule::settle_routes(Tsc now) noexcept {
 
 // The leg goes on at the lane's own index. A leg of a given time ends when it would have; one of a given
 // number of packets has as many.
-Tsc LaneSchedule::carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due, Tsc now) noexcept {
+Tsc LaneSchedule::carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due) noexcept {
     Terms& terms = terms_[stream];
     Route& route = route_of(stream);
     const Leg& leg = terms.spec.shape->legs[route.leg];
@@ -259,7 +259,10 @@ Tsc LaneSchedule::carry_leg(std::uint32_t stream, const LaneSchedule& previous, 
     } else {
         const auto offset = static_cast<double>(line.index - route.leg_base);
         const double ratio = leg.interval_at(offset) / std::max(old.interval_at(offset), 1e-9);
-        if (due > now) due = now + static_cast<Tsc>(std::min(static_cast<double>(due - now) * ratio, 1e18));
+        if (due > change_at_) {
+            const double left = static_cast<double>(due - change_at_) * ratio;
+            due = change_at_ + static_cast<Tsc>(std::min(left, 1e18));
+        }
         line.fraction = 0;
         if (leg.timed) {
             const double since = due > route.origin.whole ? static_cast<double>(due - route.origin.whole) : 0;

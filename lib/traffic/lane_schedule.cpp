@@ -166,7 +166,8 @@ std::uint32_t LaneSchedule::fill_max(Tsc now, std::uint32_t room, TemplateBurst*
 
 std::uint32_t LaneSchedule::fill(Tsc now, Tsc until, std::uint32_t room, std::uint32_t max_room,
                                  TemplateBurst* out) noexcept {
-    std::uint32_t n = fill_paced(now, has_max() ? std::min(now, until) : until, room, out);
+    until_ = has_max() ? std::min(now, until) : until;
+    std::uint32_t n = fill_paced(now, until_, room, out);
     if (has_max()) n += fill_max(now, std::min(room - n, max_room), out + n);
     return n;
 }

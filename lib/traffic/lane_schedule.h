@@ -35,9 +35,9 @@ class LaneSchedule {
     /// Carries the next own ordinal and the time base of every stream that continues from `previous`
     /// (nullptr: first plan), and starts the others on their own grid: what fell due since `zero` is owed, as
     /// by a lane that was held up. Untouched streams keep their dues to the tick. A new rate scales what is
-    /// left of the running interval (and of a duration), so the next burst falls due within one new lane
-    /// interval and the number sent follows the integral of the rate. Slips not yet taken go along. Allocates
-    /// nothing; to be called once, before fill().
+    /// left of the running interval (and of a duration) behind what was emitted ahead, so the next burst
+    /// falls due within one new lane interval and the number sent follows the integral of the rate. Slips not
+    /// yet taken go along. Allocates nothing; to be called once, before fill().
     void adopt(const LaneSchedule* previous, Tsc now) noexcept;
 
     /// Writes up to `room` bursts that fall due by `until`, in due order, to out; returns how many.
@@ -108,7 +108,7 @@ class LaneSchedule {
     void settle_routes(Tsc now) noexcept;
     void carry_route(std::uint32_t stream, const LaneSchedule& previous, Tsc due, bool parked,
                      Tsc now) noexcept;
-    Tsc carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due, Tsc now) noexcept;
+    Tsc carry_leg(std::uint32_t stream, const LaneSchedule& previous, Tsc due) noexcept;
     std::uint64_t move_route(std::uint32_t stream, Tsc& due, Tsc now) noexcept;
 
     // replay_lane.cpp

@@ -48,8 +48,9 @@ Tsc LaneSchedule::carry_recorded(std::uint32_t stream, bool parked, Tsc now) noe
     ReplayClock& clock = *spec.clock;
     if (clock.recording == nullptr) clock = {spec.recording, spec.start};
     if (clock.recording != spec.recording) {
-        if (now > clock.origin) {
-            clock.origin = now - spec.recording->from_speed_of(*clock.recording, now - clock.origin);
+        if (change_at_ > clock.origin) {
+            clock.origin =
+                change_at_ - spec.recording->from_speed_of(*clock.recording, change_at_ - clock.origin);
         }
         clock.recording = spec.recording;
     }

@@ -146,6 +146,20 @@ TEST(adopt, a_new_rate_acts_within_one_new_lane_interval_and_packets_follow_its_
     }
 }
 
+// What was emitted ahead would otherwise be stretched, too: 200 us of a fast rate to minutes of a slow one.
+TEST(adopt, a_much_lower_rate_sends_within_one_of_its_intervals_behind_what_was_emitted_ahead) {
+    LaneSchedule fast({model::stream(0, {1'000'000, 1}, 1)}, ~Tsc{0}, model::hz);
+    fast.adopt(nullptr, 0);
+    const Tsc now = model::hz / 10;
+    model::all_until(fast, now, now + model::hz / 5'000);
+    LaneStream spec = model::stream(0, {10, 1}, 1);
+    spec.previous = 0;
+    LaneSchedule slow({spec}, ~Tsc{0}, model::hz);
+    slow.adopt(&fast, now);
+    EXPECT_GE(slow.next_due(now), now + model::hz / 5'000);
+    EXPECT_LE(slow.next_due(now), now + model::hz / 5'000 + model::hz / 10);
+}
+
 TEST(adopt, equal_streams_stay_apart_when_all_their_rates_change) {
     std::vector<LaneStream> slow;
     std::vector<LaneStream> fast;

@@ -386,6 +386,44 @@ TEST_F(TxWorkerOnRing, a_loop_that_may_sleep_turns_a_few_times_a_burst_and_sends
     EXPECT_LT(turns, 100U * 20);
 }
 
+// What a reader sees of a change, in counts on a clock of the test's own: old packets for the horizon at
+// most, then the new rate, and every index once.
+TEST_F(TxWorkerOnRing, a_reader_sees_a_new_rate_within_the_horizon_and_a_burst_and_every_index_once) {
+    start(1, 0);
+    const auto packet = counting_udp(64, 0x0affffff);
+    constexpr Tsc microsecond = hz / 1'000'000;
+    Tsc now = start_tick;
+    std::uint32_t next = 0;
+    const auto read_for = [&](Tsc span) {
+        std::uint64_t packets = 0;
+        for (const Tsc end = now + span; now < end; now += microsecond) {
+            for (int i = 0; i < 3; ++i) turn(now);
+            for (const auto& frame : take_all()) {
+                std::uint32_t source = 0;
+                for (std::size_t i = 26; i < 30; ++i) source = source << 8U | frame[i];
+                EXPECT_EQ(source, 0x0a000001 + next++);
+                ++packets;
+            }
+        }
+        return packets;
+    };
+    const auto change = [&](Rational pps) {
+        traffic::LaneStream spec = stream(*packet, 0, 1, traffic::endless);
+        spec.pps = pps;
+        if (!schedules_.empty()) spec.previous = 0;
+        offer({spec});
+    };
+    change({1'000'000, 1});
+    EXPECT_NEAR(static_cast<double>(read_for(5'000 * microsecond)), 5'000, 1);
+    change({100'000, 1});
+    EXPECT_LE(read_for(horizon_ticks), 201U);
+    read_for(10 * microsecond);  // one new interval
+    EXPECT_NEAR(static_cast<double>(read_for(10'000 * microsecond)), 1'000, 1);
+    change({1'000'000, 1});
+    read_for(horizon_ticks + microsecond);
+    EXPECT_NEAR(static_cast<double>(read_for(5'000 * microsecond)), 5'000, 1);
+}
+
 // A worker whose next burst is due and not in its ring waits for the dispatcher, which may need its CPU: one
 // that neither slept nor yielded kept it from running for a whole slice of the kernel's.
 TEST_F(TxWorkerOnRing, a_loop_that_may_sleep_gives_its_cpu_away_while_it_waits_for_what_is_due) {
