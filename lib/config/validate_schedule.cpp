@@ -87,6 +87,14 @@ class Checker {
         refuse(!stream.next.empty(), "next", "it has no place in a chain; leave \"next\" out");
         refuse(stream.loop != 1, "loop", "say \"loop\" in \"pcap\"");
         refuse(stream.source.order != packet::Order::sequence, "packet/order", "leave \"order\" out");
+        if (stream.is_signed() && workers_of(stream) > 1) {
+            wrong(
+                stream.pointer + "/split",
+                "a receiver follows the lanes of a signed stream by the index of its packets, which "
+                "\"split\": "
+                "\"flow\" does not spread evenly; send it by one worker, such as \"workers\": [0], or leave "
+                "signature and what implies it out");
+        }
         if (workers_of(stream) < 2 || (model_.lcores.dispatch && stream.split == Split::flow)) return;
         wrong(stream.pointer + (stream.workers.empty() ? "" : "/workers"),
               "over several workers, packets keep their recorded times and those of a flow their order only "

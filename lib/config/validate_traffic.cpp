@@ -80,16 +80,11 @@ class Checker {
 
     // Files are read by those who send them, or check them whole: traffic::check_file.
     void build_packets(const Stream& stream, const Port& port, std::vector<Built>& out) {
-        if (stream.is_signed()) {
-            wrong(
-                stream.pointer + "/packet",
-                "packets from a file or a sequence leave no room for a signature, which signature, latency, "
-                "verify, expect_on and expect.loss need; give a header stack, or leave these out");
-        }
+        const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
         std::vector<std::unique_ptr<const packet::PacketTemplate>> built;
         for (std::size_t i = 0; i < stream.source.packets.size(); ++i) {
             const std::string place = stream.pointer + "/packet/packets/" + std::to_string(i);
-            auto result = packet::build(stream.source.packets[i], port.mac);
+            auto result = packet::build(stream.source.packets[i], port.mac, signing);
             if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
                 for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
                 continue;

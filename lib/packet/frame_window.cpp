@@ -52,7 +52,8 @@ void lengths_of_window(const Plan& plan, std::uint64_t first, std::uint32_t coun
 }
 
 std::unique_ptr<const PacketTemplate> stream(std::shared_ptr<FrameWindow> window, std::uint16_t longest,
-                                             std::vector<std::vector<std::uint8_t>> samples, Rational mean) {
+                                             const std::vector<std::vector<std::uint8_t>>& samples,
+                                             Rational mean) {
     auto rotation = std::make_unique<Rotation>();
     rotation->window = std::move(window);
     FrameStore& store = rotation->frames;

@@ -59,6 +59,7 @@ class FrameWindow {
 /// indices, each once, from ready() on; stamping releases those before. longest: bytes without FCS of the
 /// longest frame; samples: frames that stand for all others in looks at the template; mean: bytes with FCS.
 std::unique_ptr<const PacketTemplate> stream(std::shared_ptr<FrameWindow> window, std::uint16_t longest,
-                                             std::vector<std::vector<std::uint8_t>> samples, Rational mean);
+                                             const std::vector<std::vector<std::uint8_t>>& samples,
+                                             Rational mean);
 
 }  // namespace volley::packet

@@ -81,8 +81,13 @@ Rational mean_of(const std::vector<Rational>& means) {
     return reduced(static_cast<std::uint64_t>(num), static_cast<std::uint64_t>(den));
 }
 
-std::unique_ptr<const PacketTemplate> finish(std::unique_ptr<Rotation> rotation, Rational mean) {
+std::unique_ptr<const PacketTemplate> finish(std::unique_ptr<Rotation> rotation, Rational mean,
+                                             std::shared_ptr<const Signing> signing) {
     auto assembly = std::make_unique<Assembly>();
+    if (signing != nullptr) {
+        assembly->trailer = signature_bytes;
+        assembly->trailer_sum = signing->trailer_sum();
+    }
     std::uint16_t longest = 0;
     bool alike = true;
     for (const Rotation::Member& member : rotation->members) {
@@ -94,7 +99,7 @@ std::unique_ptr<const PacketTemplate> finish(std::unique_ptr<Rotation> rotation,
     assembly->plan.fixed_length = alike ? longest : std::uint16_t{0};
     assembly->plan.rotation = rotation.get();
     assembly->rotation = std::move(rotation);
-    return std::make_unique<const PacketTemplate>(std::move(assembly), mean);
+    return std::make_unique<const PacketTemplate>(std::move(assembly), mean, std::move(signing));
 }
 
 }  // namespace
@@ -121,7 +126,8 @@ void lengths_of_rotation(const Plan& plan, std::uint64_t first, std::uint32_t co
 }
 
 std::unique_ptr<const PacketTemplate> rotate(std::vector<std::unique_ptr<const PacketTemplate>> members,
-                                             Order order, Counting counting) {
+                                             Order order, Counting counting,
+                                             std::shared_ptr<const Signing> signing) {
     auto rotation = std::make_unique<Rotation>();
     rotation->order = order;
     rotation->counting = counting;
@@ -132,10 +138,11 @@ std::unique_ptr<const PacketTemplate> rotate(std::vector<std::unique_ptr<const P
             {member->image().data(), member->constant() ? nullptr : member.get(), member->longest()});
         means.push_back(member->mean_l2_bytes());
     }
-    return finish(std::move(rotation), mean_of(means));
+    return finish(std::move(rotation), mean_of(means), std::move(signing));
 }
 
-std::unique_ptr<const PacketTemplate> rotate(FrameStore frames, Order order) {
+std::unique_ptr<const PacketTemplate> rotate(FrameStore frames, Order order,
+                                             std::shared_ptr<const Signing> signing) {
     auto rotation = std::make_unique<Rotation>();
     rotation->order = order;
     rotation->frames = std::move(frames);
@@ -146,7 +153,7 @@ std::unique_ptr<const PacketTemplate> rotate(FrameStore frames, Order order) {
         rotation->members.push_back({store.bytes.data() + store.offsets[i], nullptr, store.lengths[i]});
         total += std::uint64_t{store.lengths[i]} + fcs_bytes;
     }
-    return finish(std::move(rotation), reduced(total, store.offsets.size()));
+    return finish(std::move(rotation), reduced(total, store.offsets.size()), std::move(signing));
 }
 
 }  // namespace volley::packet

@@ -28,9 +28,13 @@ struct FrameStore {
 };
 
 /// A template whose packets are those of its members in turn. At least one member; none is a rotation.
+/// signing: with which every member was built, or nullptr.
 std::unique_ptr<const PacketTemplate> rotate(std::vector<std::unique_ptr<const PacketTemplate>> members,
-                                             Order order, Counting counting);
-/// The same of constant frames: 24 bytes a frame beside its own.
-std::unique_ptr<const PacketTemplate> rotate(FrameStore frames, Order order);
+                                             Order order, Counting counting,
+                                             std::shared_ptr<const Signing> signing = nullptr);
+/// The same of constant frames: 24 bytes a frame beside its own. signing: every frame ends with room for its
+/// trailer, which nothing in it covers.
+std::unique_ptr<const PacketTemplate> rotate(FrameStore frames, Order order,
+                                             std::shared_ptr<const Signing> signing = nullptr);
 
 }  // namespace volley::packet

@@ -17,12 +17,14 @@
 #include "packet/plan.h"
 #include "packet/rotation.h"
 #include "packet/rotation_plan.h"
+#include "packet/signature.h"
 
 namespace volley::traffic {
 namespace {
 
 using Problems = std::vector<packet::Problem>;
 using Templates = std::vector<std::unique_ptr<const packet::PacketTemplate>>;
+using Signing = std::shared_ptr<const packet::Signing>;
 
 constexpr std::uint32_t shortest = 60;           // bytes without FCS that Ethernet pads to
 constexpr std::uint32_t ethernet_overhead = 18;  // header and FCS, which an MTU does not count
@@ -40,10 +42,10 @@ std::vector<std::span<const std::uint8_t>> members_of(const packet::PacketTempla
 /// Builds the models of one stream; problems get `place(i)` before their pointers.
 template <class Place>
 Templates build_all(const std::vector<packet::PacketModel>& models, std::optional<packet::Value> mac,
-                    Place&& place, Problems& problems) {
+                    const Signing& signing, Place&& place, Problems& problems) {
     Templates built;
     for (std::size_t i = 0; i < models.size(); ++i) {
-        auto result = packet::build(models[i], mac);
+        auto result = packet::build(models[i], mac, signing);
         if (auto* found = std::get_if<Problems>(&result)) {
             for (packet::Problem& problem : *found) {
                 problems.push_back({place(i) + problem.pointer, std::move(problem.text)});
@@ -56,25 +58,38 @@ Templates build_all(const std::vector<packet::PacketModel>& models, std::optiona
 }
 
 std::unique_ptr<const packet::PacketTemplate> one_or_rotation(Templates members, packet::Order order,
-                                                              packet::Counting counting) {
+                                                              packet::Counting counting,
+                                                              const Signing& signing) {
     if (members.size() == 1) return std::move(members.front());
-    return packet::rotate(std::move(members), order, counting);
+    return packet::rotate(std::move(members), order, counting, signing);
 }
 
-std::variant<Source, Problems> build_packets(const config::Stream& stream, std::optional<packet::Value> mac) {
+// The trailer of a signed frame stands behind all that a file gives, and no checksum of the file covers it. A
+// link must not pad what comes behind it.
+void make_room_for_trailer(packet::PacketModel& model) {
+    model.pad = true;
+    for (packet::HeaderModel& header : model.headers) {
+        for (packet::RawChecksum& sum : header.checksums)
+            sum.to = sum.to.value_or(static_cast<std::uint16_t>(header.raw.size()));
+    }
+}
+
+std::variant<Source, Problems> build_packets(const config::Stream& stream, std::optional<packet::Value> mac,
+                                             const Signing& signing) {
     Problems problems;
     Templates built = build_all(
-        stream.source.packets, mac, [](std::size_t i) { return "/packets/" + std::to_string(i); }, problems);
+        stream.source.packets, mac, signing, [](std::size_t i) { return "/packets/" + std::to_string(i); },
+        problems);
     if (!problems.empty()) return problems;
     Source source;
-    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own);
+    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own, signing);
     return source;
 }
 
 class PcapBuilder {
   public:
-    PcapBuilder(const config::Stream& stream, std::size_t workers)
-        : stream_(stream), pcap_(*stream.source.pcap), workers_(workers) {}
+    PcapBuilder(const config::Stream& stream, std::size_t workers, const Signing& signing)
+        : stream_(stream), pcap_(*stream.source.pcap), workers_(workers), signing_(signing) {}
 
     std::variant<Source, Problems> run() {
         imports::Capture capture;
@@ -136,12 +151,14 @@ class PcapBuilder {
 
     void check(const imports::Capture& capture) {
         if (capture.frames.empty()) problem(pcap_.file + ": holds no packet");
+        const std::uint32_t most = packet::max_frame - (signing_ == nullptr ? 0 : packet::signature_bytes);
         for (std::size_t i = 0; i < capture.frames.size(); ++i) {
             const imports::Capture::Frame& frame = capture.frames[i];
-            if (frame.length <= packet::max_frame) continue;
+            if (frame.length <= most) continue;
             problem(pcap_.file + ": at byte " + std::to_string(frame.place) + ", packet " +
                     std::to_string(i + 1) + ": a frame of " + std::to_string(frame.length) +
-                    " bytes; the most is " + std::to_string(packet::max_frame) + " without FCS");
+                    " bytes; the most is " + std::to_string(most) + " without FCS" +
+                    (signing_ == nullptr ? "" : " and signature"));
             return;
         }
     }
@@ -195,23 +212,22 @@ class PcapBuilder {
         if (!pcap_.rewrite.empty()) check_found(capture, imports::rewrite(capture, pcap_.rewrite));
         if (!problems_.empty()) return;
         packet::FrameStore store;
-        const bool pads =
-            stream_.packet.pad && std::any_of(capture.frames.begin(), capture.frames.end(),
-                                              [](const auto& f) { return f.length < shortest; });
-        if (!pads) store.bytes = std::move(capture.bytes);
+        const std::uint32_t trailer = signing_ == nullptr ? 0 : packet::signature_bytes;
+        const std::uint32_t least = stream_.packet.pad || trailer != 0 ? shortest - trailer : 1;
+        const bool grows = trailer != 0 || std::any_of(capture.frames.begin(), capture.frames.end(),
+                                                       [&](const auto& f) { return f.length < least; });
+        if (!grows) store.bytes = std::move(capture.bytes);
         for (std::size_t i = 0; i < capture.frames.size(); ++i) {
             const auto& frame = capture.frames[i];
-            store.offsets.push_back(pads ? store.bytes.size() : frame.begin);
-            store.lengths.push_back(static_cast<std::uint16_t>(frame.length));
-            if (!pads) continue;
+            const std::uint32_t length = std::max(frame.length, least) + trailer;
+            store.offsets.push_back(grows ? store.bytes.size() : frame.begin);
+            store.lengths.push_back(static_cast<std::uint16_t>(length));
+            if (!grows) continue;
             const auto bytes = capture.frame(i);
             store.bytes.insert(store.bytes.end(), bytes.begin(), bytes.end());
-            if (frame.length < shortest) {
-                store.bytes.resize(store.offsets.back() + shortest);
-                store.lengths.back() = shortest;
-            }
+            store.bytes.resize(store.offsets.back() + length);
         }
-        source_.packet = packet::rotate(std::move(store), stream_.source.order);
+        source_.packet = packet::rotate(std::move(store), stream_.source.order, signing_);
     }
 
     void build_varying(const imports::Capture& capture) {
@@ -220,18 +236,21 @@ class PcapBuilder {
         for (std::size_t i = 0; i < capture.frames.size(); ++i) {
             models.push_back(imports::model_of(capture.frame(i), pcap_.rewrite, found));
             models.back().pad = stream_.packet.pad;
+            if (signing_ != nullptr) make_room_for_trailer(models.back());
         }
         check_found(capture, found);
         if (!problems_.empty()) return;
         Templates built = build_all(
-            models, std::nullopt, [](std::size_t) { return std::string("/pcap"); }, problems_);
+            models, std::nullopt, signing_, [](std::size_t) { return std::string("/pcap"); }, problems_);
         if (!problems_.empty()) return;
-        source_.packet = one_or_rotation(std::move(built), stream_.source.order, packet::Counting::stream);
+        source_.packet =
+            one_or_rotation(std::move(built), stream_.source.order, packet::Counting::stream, signing_);
     }
 
     const config::Stream& stream_;
     const config::PcapSource& pcap_;
     std::size_t workers_;
+    Signing signing_;
     Source source_;
     Problems problems_;
 };
@@ -248,7 +267,7 @@ std::vector<const imports::TrafgenPacket*> packets_for(const imports::TrafgenFil
 }
 
 std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::optional<packet::Value> mac,
-                                             std::span<const std::uint32_t> workers) {
+                                             std::span<const std::uint32_t> workers, const Signing& signing) {
     imports::TrafgenOptions options;
     options.device_mac = mac.value_or(*packet::default_of(packet::HeaderKind::eth, "src"));
     imports::TrafgenFile file;
@@ -273,16 +292,17 @@ std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::
     for (const imports::TrafgenPacket* packet : chosen) {
         models.push_back(packet->model);
         models.back().pad = stream.packet.pad;
+        if (signing != nullptr) make_room_for_trailer(models.back());
     }
     Problems problems;
     Templates built = build_all(
-        models, std::nullopt, [](std::size_t) { return std::string("/trafgen"); }, problems);
+        models, std::nullopt, signing, [](std::size_t) { return std::string("/trafgen"); }, problems);
     for (packet::Problem& problem : problems)
         problem = {"/trafgen", *stream.source.trafgen + ": " + problem.text};
     if (!problems.empty()) return problems;
     Source source;
     source.warnings = std::move(file.warnings);
-    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own);
+    source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own, signing);
     return source;
 }
 
@@ -292,9 +312,9 @@ std::variant<Source, Problems> build_source(const config::Stream& stream,
                                             std::optional<packet::Value> port_mac,
                                             std::span<const std::uint32_t> workers,
                                             const std::shared_ptr<const packet::Signing>& signing) {
-    if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers);
-    if (stream.source.pcap) return PcapBuilder(stream, workers.size()).run();
-    if (!stream.source.packets.empty()) return build_packets(stream, port_mac);
+    if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers, signing);
+    if (stream.source.pcap) return PcapBuilder(stream, workers.size(), signing).run();
+    if (!stream.source.packets.empty()) return build_packets(stream, port_mac, signing);
     auto built = packet::build(stream.packet, port_mac, signing);
     if (auto* problems = std::get_if<Problems>(&built)) return std::move(*problems);
     Source source;

@@ -26,9 +26,9 @@ struct Source {
 };
 
 /// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
-/// workers: those of its port that send it, which cpu() of trafgen files names. signing: of a header stack
-/// that is signed, or nullptr. Problems come with pointers below the stream's packet and name file, place and
-/// reason.
+/// workers: those of its port that send it, which cpu() of trafgen files names. signing: of a stream that
+/// is signed, or nullptr; each frame of a file then grows by the trailer. Problems come with pointers below
+/// the stream's packet and name file, place and reason.
 std::variant<Source, std::vector<packet::Problem>> build_source(
     const config::Stream& stream, std::optional<packet::Value> port_mac,
     std::span<const std::uint32_t> workers, const std::shared_ptr<const packet::Signing>& signing = nullptr);

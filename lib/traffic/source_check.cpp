@@ -1,11 +1,13 @@
 #include "traffic/source_check.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <variant>
 
 #include "config/load.h"
+#include "packet/signature.h"
 #include "traffic/source.h"
 
 namespace volley::traffic {
@@ -21,7 +23,8 @@ void check_stream(const config::Model& model, const config::Stream& stream, conf
         workers.resize(port->tx->lcores.size());
         std::iota(workers.begin(), workers.end(), 0U);
     }
-    auto built = build_source(stream, port->mac, workers);
+    const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
+    auto built = build_source(stream, port->mac, workers, signing);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& problem : *problems) {
             report.problems.push_back({report.file, 0, 0, place + problem.pointer, std::move(problem.text)});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "packet/plan.h"
 #include "worker/tsan.h"
 #include "worker/tx_batch.h"
 
@@ -93,8 +94,8 @@ void prepare_fixed(const packet::PacketTemplate& packet, std::uint32_t count, in
 void prepare_varying(const packet::PacketTemplate& packet, std::uint32_t count, int id_offset,
                      rte_mbuf** mbufs, const std::uint16_t* lengths) noexcept {
     const std::uint32_t id = packet.content_id();
-    // The trailer of a shorter packet stands where a longer one has payload.
-    const bool spoilt = packet.signing() != nullptr;
+    // The trailer of a shorter packet stands where a longer one has payload. A rotation writes every byte.
+    const bool spoilt = packet.signing() != nullptr && packet.plan().rotation == nullptr;
     for (std::uint32_t k = 0; k < count; ++k) {
         const Header wanted = header(lengths[k]);
         _mm_store_si128(place_of(mbufs[k]), wanted.head);

@@ -87,7 +87,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(len(frames(out)), 5)
         out, _ = self.folder.render(config([two | {"duration": "1ms"}]))
         self.assertEqual(frames(out), [packet for packet in held if packet[0] < 10**6])
-        for keys, lcores, text in (({"bytes": 1000}, (3,), 'say "count"'),
+        for keys, lcores, text in (({"signature": True}, (3,), "unsigned"), ({"bytes": 1000}, (3,), 'say "count"'),
                                    ({"split": "flow"}, (3, 4), 'say "workers": [0]')):
             got = run("config", "check", self.folder.write("c.json", config([two | keys], lcores=lcores)))
             self.assertEqual(got.returncode, 65, text)
@@ -125,6 +125,22 @@ class Sources(unittest.TestCase):
             self.assertEqual(got.returncode, 65, text)
             self.assertIn(pointer + ": ", got.stderr)
             self.assertIn(text, got.stderr)
+
+    def test_a_signed_frame_of_a_file_grows_by_the_trailer_and_its_checksums_stay_right(self):
+        packets = [(START, bytes([7]) * length) for length in (14, 44, 60, 101)] + [(START, udp(1, 53, b"odd"))]
+        self.folder.write("in.pcap", timed_pcap(*packets))
+        out, _ = self.folder.render(config([stream({"pcap": "in.pcap"}, signature=True)]))
+        for (_, was), (_, sent) in zip(packets, frames(out), strict=True):
+            self.assertEqual(sent[:-16], was + bytes(max(0, 44 - len(was))))
+        self.folder.write("in.cfg", "{ eth(), ipv4(), udp(sp=7), drnd(3) }\n"
+                          "{ eth(), ipv4(len=49, proto=17), 0x00, 0x07, 0x00, 0x07, 0x00, 0x1d, csumudp(14, 34), fill(0x01, 21) }\n")
+        out, _ = self.folder.render(config([stream({"trafgen": "in.cfg"}, count=10, signature=True)]))
+        self.assertEqual({status for status, in fields(out, "udp.checksum.status")}, {"1"})
+        self.assertEqual([len(frame) for _, frame in frames(out)][:2], [61, 79])
+        long = [(START, bytes([7]) * 9709)]
+        self.folder.write("long.pcap", timed_pcap(*long))
+        got = run("config", "check", self.folder.write("c.json", config([stream({"pcap": "long.pcap"}, signature=True)], port={"oversubscribe": True})))
+        self.assertIn("the most is 9708 without FCS and signature", got.stderr)
 
     def test_short_frames_are_padded_unless_told_otherwise(self):
         self.folder.write("in.pcap", pcap((b"\x02" * 14, 0), (b"\x02" * 100, 0)))

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "system/volleyd.h"
 
 namespace volley::test {
@@ -84,6 +86,47 @@ INSTANTIATE_TEST_SUITE_P(OneAndTwoWorkers, Loop, testing::Combine(testing::Value
                              return std::to_string(std::get<0>(param_info.param)) + "_worker_" +
                                     (std::get<1>(param_info.param) ? "dispatched" : "inline");
                          });
+
+// The trailer stands behind what a file gives; every byte before it is compared.
+TEST(Loop, verifies_packets_from_files_and_in_sequence) {
+    const TempDir dir;
+    std::ofstream(dir.file("in.cfg")) << "{ eth(), ipv4(da=dinc(1,200)), udp(sp=7), \"odd\" }\n"
+                                         "{ eth(), ipv4(), tcp(), drnd(33) }\n";
+    json source = stream("source", 40, {{"increment", {{"from", 64}, {"to", 1400}, {"step", 97}}}});
+    source.erase("verify");
+    source.erase("expect");
+    source["port"] = "east";
+    std::ofstream(dir.file("source.json")) << configuration(1, true, {port("east", "net_null0")}, {source});
+    const Result made = run({volleyctl_path(), "render", dir.file("source.json"), "-o", dir.file("in.pcap")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    const json pcap = {{"file", dir.file("in.pcap")}, {"loop", 0}};
+    json rewritten = pcap;
+    rewritten["rewrite"] = {{"ipv4.dst", {{"increment", {{"from", "10.9.0.1"}, {"to", "10.9.0.9"}}}}}};
+    json recorded = pcap;
+    recorded["timing"] = "recorded";
+    json streams = json::array();
+    const auto add = [&](const std::string& name, const json& packet) {
+        streams.push_back(stream(name, 1'500, 64));
+        streams.back()["packet"] = packet;
+    };
+    add("trafgen", {{"trafgen", dir.file("in.cfg")}});
+    add("sequence", {{"packets", json::array({udp_packet(64), udp_packet(101), udp_packet(1400)})}});
+    add("random", {{"order", "random"}, {"packets", json::array({udp_packet(90), udp_packet(1200)})}});
+    add("capture", {{"pcap", pcap}});
+    add("rewritten", {{"pcap", rewritten}});
+    add("recorded", {{"pcap", recorded}});
+    streams.back().erase("rate");
+    streams.back()["workers"] = json::array({0});
+    const json report = run_volleyd(with_settle_time(configuration(2, false, {loop(2)}, streams)));
+    for (const json& sent : streams) {
+        SCOPED_TRACE(sent.at("name"));
+        const json& rx = named(report.at("streams"), sent.at("name")).at("rx");
+        EXPECT_EQ(rx.at("packets"), 1'500);
+        EXPECT_EQ(rx.at("verified"), 1'500);
+        for (const char* none : {"lost", "duplicates", "reordered", "corrupted"})
+            EXPECT_EQ(rx.at(none), 0) << none;
+    }
+}
 
 TEST(Expect, loss_above_what_is_allowed_ends_with_1_and_what_never_came_is_lost) {
     json west = port("west", "net_ring0");
