@@ -131,7 +131,7 @@ TEST_F(Consumer, jq_reads_every_line) {
     EXPECT_EQ(types.substr(0, 44), "\"snapshot\"\n\"snapshot\"\n\"report\"\n\"report\"\n\"sna");
 }
 
-// Python's json takes NaN and duplicate keys unless it is told not to.
+// B69: Python's json takes NaN and duplicate keys unless it is told not to.
 TEST_F(Consumer, python_finds_no_nan_and_no_key_twice) {
     if (!have("python3")) GTEST_SKIP() << "python3 is not installed";
     {

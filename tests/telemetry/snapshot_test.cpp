@@ -245,7 +245,7 @@ TEST(Snapshot, a_removed_stream_stays_while_the_run_counts_packets_of_it) {
     EXPECT_EQ(between(base, base, now).streams.at(0).tx.packets, 1U);
 }
 
-TEST(Snapshot, xstats_are_of_the_run_non_zero_and_each_name_once) {
+TEST(Snapshot, xstats_are_of_the_run_non_zero_and_each_name_once) {  // B63
     Totals base = totals(0, 0);
     base.ports[0].xstats = {{"drops", 4}, {"same", 3}};
     Totals now = totals(1, 0);
@@ -268,7 +268,7 @@ TEST(Snapshot, the_duration_ends_with_the_traffic_not_with_the_tick) {
     EXPECT_EQ(between(totals(0, 0), totals(8, 0), now).duration_ns, 0U);
 }
 
-TEST(Snapshot, nothing_at_all_is_a_snapshot_too) {
+TEST(Snapshot, nothing_at_all_is_a_snapshot_too) {  // B55
     const Snapshot out = between({}, {}, {});
     EXPECT_TRUE(out.ports.empty());
     EXPECT_TRUE(out.streams.empty());

@@ -213,7 +213,7 @@ TEST(RxStream, refuses_what_was_sent_before_the_stream_began_or_after_now) {
     s.expect(1, 0, 0, 0);
 }
 
-TEST(RxStream, latency_is_never_negative_and_survives_the_wrap_of_48_bits) {
+TEST(RxStream, latency_is_never_negative_and_survives_the_wrap_of_48_bits) {  // B66
     Simulation s({}, packet::time_mask - 5'000'000);
     EXPECT_TRUE(s.arrive(0, std::uint64_t{0} - 200));  // the sender's core is ahead by 200 ns
     EXPECT_EQ(s.row().latency[0].get(), 1U);
@@ -233,7 +233,7 @@ TEST(RxStream, latency_buckets_are_within_3_per_cent_from_64_ns_to_10_s) {
     }
 }
 
-TEST(RxStream, jitter_follows_rfc_3550) {
+TEST(RxStream, jitter_follows_rfc_3550) {  // B67
     Simulation s;
     s.pass(100'000);
     double jitter = 0;

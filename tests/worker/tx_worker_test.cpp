@@ -244,7 +244,7 @@ TEST_F(TxWorkerOnRing, keeps_what_the_nic_does_not_take_and_loses_and_repeats_no
     offer({stream(*packet, 0, 32, 5'000)});  // net_ring holds 1023
     Tsc now = start_tick - 10;
     for (int i = 0; i < 2'000; ++i) turn(now += 1'000);
-    EXPECT_GT(counters().backpressure_packets.get(), 0U);
+    EXPECT_GT(counters().backpressure_packets.get(), 0U);  // B62
     const std::uint64_t stuck = counters().packets.get();
     EXPECT_LT(stuck, 5'000U);
     std::vector<std::vector<std::uint8_t>> sent;
