@@ -164,13 +164,17 @@ void Collector::collect_lanes(telemetry::Totals& out) {
             pool.size += lane->pool.size();
             worker.mempool = pool;
         }
-        bool receives = false;
         for (const auto& lane : road_.receivers()) {
             if (lane->lcore != loop->lcore()) continue;
-            receives = true;
-            worker.busy_cycles += lane->worker.counters().busy_cycles.get();
+            const worker::RxCounters& counters = lane->worker.counters();
+            telemetry::ReceiverTotals rx = worker.rx.value_or(telemetry::ReceiverTotals{});
+            rx.packets += counters.packets.get();
+            rx.sleeps += counters.sleeps.get();
+            rx.interrupts += counters.interrupts.get();
+            worker.rx = rx;
+            worker.busy_cycles += counters.busy_cycles.get();
         }
-        worker.role = worker.tx ? "tx" : receives ? "rx" : "dispatch";
+        worker.role = worker.tx ? "tx" : worker.rx ? "rx" : "dispatch";
         worker.name = worker.role + "-" + std::to_string(loop->lcore().value);
         out.workers.push_back(std::move(worker));
     }

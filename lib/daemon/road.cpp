@@ -153,10 +153,13 @@ void Road::build_receivers() {
         const auto here = [&](const auto& lane) { return lane->lcore == loop->lcore(); };
         const bool sends = std::any_of(lanes_.begin(), lanes_.end(), here) ||
                            (model_.lcores.dispatch && LcoreId{*model_.lcores.dispatch} == loop->lcore());
+        const bool interrupts = std::all_of(receivers_.begin(), receivers_.end(), [&](const auto& lane) {
+            return !here(lane) || ports_[lane->port]->rx_interrupts();
+        });
         const bool polls = std::any_of(receivers_.begin(), receivers_.end(), [&](const auto& lane) {
             return here(lane) && model_.ports[lane->port].rx->mode == "poll";
         });
-        if (!sends && !polls) loop->set_adaptive();
+        if (!sends && !polls) loop->set_adaptive(interrupts);
     }
 }
 

@@ -241,7 +241,13 @@ void Port::configure_queues(std::uint32_t longest_rx) {
         conf.rx_adv_conf.rss_conf.rss_hf =
             info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
     }
+    conf.intr_conf.rxq = rx_interrupts_ ? 1 : 0;
     code = rte_eth_dev_configure(id_.value, queues.rx, queues.tx, &conf);
+    if (code != 0 && rx_interrupts_) {
+        rx_interrupts_ = false;
+        conf.intr_conf.rxq = 0;
+        code = rte_eth_dev_configure(id_.value, queues.rx, queues.tx, &conf);
+    }
     if (code != 0) throw dpdk::Error("configuring port " + name(), code, queue_hint(driver_));
     auto rx_descriptors = static_cast<std::uint16_t>(settings_.rx ? settings_.rx->descriptors : 64);
     auto tx_descriptors = static_cast<std::uint16_t>(settings_.tx ? settings_.tx->descriptors : 64);
@@ -278,7 +284,7 @@ void Port::set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std
     const std::uint32_t frame = std::max<std::uint32_t>({longest, settings_.mtu.value_or(0) + 26, 2048});
     const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((frame + 127) & ~127U));
     const std::string pool = "rx_" + std::to_string(id_.value);
-    rx_pool_ = make_mbuf_pool(pool, count, cache, room, socket_);
+    if (rx_pool_ == nullptr) rx_pool_ = make_mbuf_pool(pool, count, cache, room, socket_);
     if (rx_pool_ == nullptr) {
         throw dpdk::Error("creating mempool " + pool + " of " + std::to_string(count) + " buffers of " +
                               std::to_string(room) + " bytes",
@@ -325,11 +331,24 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
     }
 }
 
-void Port::start(std::uint32_t longest_frame, const std::string& longest_stream, std::uint32_t longest_rx) {
+void Port::set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,
+                         std::uint32_t longest_rx) {
     configure_queues(longest_rx);
     map_queue_statistics();
     set_mtu(longest_frame, longest_stream);
-    const int code = rte_eth_dev_start(id_.value);
+}
+
+// No driver says beforehand whether it can raise interrupts for its RX queues: some ignore the wish, some
+// refuse to be configured or started with it.
+void Port::start(std::uint32_t longest_frame, const std::string& longest_stream, std::uint32_t longest_rx) {
+    rx_interrupts_ = settings_.rx && settings_.rx->mode == "adaptive";
+    set_up_device(longest_frame, longest_stream, longest_rx);
+    int code = rte_eth_dev_start(id_.value);
+    if (code != 0 && rx_interrupts_) {
+        rx_interrupts_ = false;
+        set_up_device(longest_frame, longest_stream, longest_rx);
+        code = rte_eth_dev_start(id_.value);
+    }
     if (code != 0) throw dpdk::Error("starting port " + name(), code, probe_hint(settings_.device));
     started_ = true;
     if (settings_.promiscuous) rte_eth_promiscuous_enable(id_.value);  // not every virtual device has it

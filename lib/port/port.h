@@ -62,6 +62,9 @@ class Port {
     /// can.
     [[nodiscard]] std::uint64_t tx_offloads() const noexcept { return tx_offloads_; }
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
+    /// The device was set up to raise an interrupt when a packet comes to an RX queue, as far as one can say
+    /// before asking for it. Only receivers of mode "adaptive" want that.
+    [[nodiscard]] bool rx_interrupts() const noexcept { return rx_interrupts_; }
 
     /// Control alone: some drivers do more than read registers for it.
     [[nodiscard]] Link link() const;
@@ -86,6 +89,8 @@ class Port {
         std::uint16_t rx = 0;
     };
     [[nodiscard]] Queues queue_counts(const rte_eth_dev_info& info) const;
+    void set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,
+                       std::uint32_t longest_rx);
     void configure_queues(std::uint32_t longest_rx);
     void set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx);
     void set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest);
@@ -107,6 +112,7 @@ class Port {
     std::uint64_t tx_offloads_ = 0;
     bool probed_here_ = false;  ///< not by the EAL at its start: this object takes it away again
     bool started_ = false;
+    bool rx_interrupts_ = false;
     rte_mempool* rx_pool_ = nullptr;
     mutable std::mutex statistics_mutex_;  ///< guards statistics_
     Statistics statistics_;

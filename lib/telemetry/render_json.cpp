@@ -120,8 +120,29 @@ void write(JsonWriter& json, const WorkerView& worker) {
     } else {
         json.null();
     }
+    json.key("rx");
+    if (worker.rx) {
+        json.begin_object()
+            .member("packets", worker.rx->packets)
+            .member("sleeps", worker.rx->sleeps)
+            .member("interrupts", worker.rx->interrupts)
+            .end_object();
+    } else {
+        json.null();
+    }
     json.member("heartbeat", worker.heartbeat);
     json.end_object();
+}
+
+// Between which points of time latencies were measured, and the queues that lie there.
+void write_latency_points(JsonWriter& json) {
+    json.key("latency").begin_object();
+    json.member("from", "just before rte_eth_tx_burst").member("to", "just after rte_eth_rx_burst");
+    json.key("includes").begin_array();
+    for (const char* queue :
+         {"packets before it in its batch", "TX ring", "RX ring", "the receiver's turn or sleep"})
+        json.value(queue);
+    json.end_array().end_object();
 }
 
 void write(JsonWriter& json, const LatencyView& latency) {
@@ -224,7 +245,10 @@ std::string render_json(const Snapshot& snapshot) {
     json.key("warnings").begin_array();
     for (const std::string& warning : snapshot.warnings) json.value(warning);
     json.end_array();
-    if (snapshot.report) json.member("settled", snapshot.settled);
+    if (snapshot.report) {
+        json.member("settled", snapshot.settled);
+        write_latency_points(json);
+    }
     json.member("duration_ns", snapshot.duration_ns);
     json.key("clock");
     if (snapshot.clock) {

@@ -300,6 +300,12 @@ void write_workers(std::string& out, const Totals& now) {
          [&](const Worker& w) { return of(w.mempool, &PoolTotals::free); });
     each("worker_mempool_buffers", gauge, "Packet buffers",
          [&](const Worker& w) { return of(w.mempool, &PoolTotals::size); });
+    each("worker_receive_packets_total", counter, "Packets that the worker took from its queues",
+         [&](const Worker& w) { return of(w.rx, &ReceiverTotals::packets); });
+    each("worker_receive_sleeps_total", counter, "Sleeps for want of packets, once a queue",
+         [&](const Worker& w) { return of(w.rx, &ReceiverTotals::sleeps); });
+    each("worker_receive_interrupts_total", counter, "Sleeps that an interrupt of the queue ended",
+         [&](const Worker& w) { return of(w.rx, &ReceiverTotals::interrupts); });
 }
 
 // Of signed streams, where a port receives.

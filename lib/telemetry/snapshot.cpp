@@ -101,6 +101,11 @@ WorkerView worker_view(const WorkerTotals& base, const WorkerTotals& previous, c
     const TxCount before = previous.tx.value_or(TxCount{});
     if (now.tx) out.tx = traffic(base.tx.value_or(TxCount{}), before, *now.tx, elapsed_ns);
     if (out.ring && base.ring) out.ring->empty_polls = since(base.ring->empty_polls, now.ring->empty_polls);
+    if (now.rx) {
+        const ReceiverTotals start = base.rx.value_or(ReceiverTotals{});
+        out.rx = ReceiverTotals{since(start.packets, now.rx->packets), since(start.sleeps, now.rx->sleeps),
+                                since(start.interrupts, now.rx->interrupts)};
+    }
     const std::uint64_t total = since(previous.total_cycles, now.total_cycles);
     // Both counters are read while they move; busy may be a turn ahead of total.
     const std::uint64_t busy = std::min(since(previous.busy_cycles, now.busy_cycles), total);

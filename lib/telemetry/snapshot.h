@@ -65,7 +65,8 @@ struct WorkerView {
     std::optional<double> cycles_per_packet;  ///< busy cycles / packets of the last tick
     std::optional<RingTotals> ring;
     std::optional<PoolTotals> mempool;
-    std::uint64_t heartbeat = 0;  ///< since the process started
+    std::optional<ReceiverTotals> rx;  ///< of the run
+    std::uint64_t heartbeat = 0;       ///< since the process started
 };
 
 struct LatenessView {

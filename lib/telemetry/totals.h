@@ -90,6 +90,13 @@ struct PoolTotals {
     std::uint64_t size = 0;
 };
 
+/// What a worker's receivers took, and how often it slept for want of packets.
+struct ReceiverTotals {
+    std::uint64_t packets = 0;
+    std::uint64_t sleeps = 0;      ///< a sleep counts once a queue
+    std::uint64_t interrupts = 0;  ///< of these, sleeps that an interrupt of the queue ended
+};
+
 struct WorkerTotals {
     std::string name;  ///< "tx-3"
     std::uint32_t lcore = 0;
@@ -99,6 +106,7 @@ struct WorkerTotals {
     std::uint64_t total_cycles = 0;  ///< TSC cycles of all turns
     std::optional<RingTotals> ring;
     std::optional<PoolTotals> mempool;
+    std::optional<ReceiverTotals> rx;
     std::uint64_t heartbeat = 0;  ///< turns of the worker's loop
 };
 

@@ -1,22 +1,14 @@
 #include "worker/lcore_loop.h"
 
+#include <rte_interrupts.h>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <ctime>
 
-#include <ctime>
-
 namespace volley::worker {
-namespace {
-
-// About as long in turns as a sleep takes anyway, so that looking on never costs more than half of the time.
-constexpr std::uint32_t idle_turns_before_rest = 1'000;
-constexpr long rest_ns = 50'000;
-
-}  // namespace
-
 LcoreLoop::LcoreLoop(LcoreId lcore, bool yield)
     : lcore_(lcore), yield_(yield), ns_a_tick_(1e9 / static_cast<double>(tsc_hz())) {}
 
@@ -52,17 +44,11 @@ void LcoreLoop::turn(Tsc& now) noexcept {
         if (busy) worker->counters().busy_cycles.add(now - then);
         worked |= busy;
     }
-    for (RxWorker* receiver : receivers_) {
-        const bool busy = receiver->turn();
-        const Tsc then = now;
-        now = tsc_now();
-        if (busy) receiver->counters().busy_cycles.add(now - then);
-        worked |= busy;
-    }
+    worked |= turn_receivers(now);
     heartbeat_.add(1);
     if (adaptive_) {
         idle_turns_ = worked ? 0 : idle_turns_ + 1;
-        if (idle_turns_ >= idle_turns_before_rest) rest();
+        if (idle_turns_ >= idle_turns_before_rest) rest(now);
     }
     if (worked) return;
     if (sleeps_) {
@@ -75,11 +61,50 @@ void LcoreLoop::turn(Tsc& now) noexcept {
     now = tsc_now();
 }
 
-// Packets were looked for first, many times, and there were none: what comes meanwhile waits in the ring.
-void LcoreLoop::rest() noexcept {
+bool LcoreLoop::turn_receivers(Tsc& now) noexcept {
+    bool worked = false;
+    for (RxWorker* receiver : receivers_) {
+        const bool busy = receiver->turn();
+        const Tsc then = now;
+        now = tsc_now();
+        if (busy) receiver->counters().busy_cycles.add(now - then);
+        worked |= busy;
+    }
+    return worked;
+}
+
+void LcoreLoop::set_adaptive(bool interrupts) {
+    adaptive_ = true;
+    if (!interrupts) return;
+    interrupts_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    for (RxWorker* receiver : receivers_) {
+        if (!interrupts_ || !receiver->add_interrupt(interrupts_.get())) return interrupts_.reset();
+    }
+}
+
+// Packets were looked for first, about as long as a sleep takes anyway, so looking on never costs more than
+// half of the time; and there were none. What comes meanwhile waits in the ring.
+void LcoreLoop::rest(Tsc& now) noexcept {
+    if (interrupts_) return wait_for_interrupt(now);
     timespec span{0, rest_ns};
     nanosleep(&span, nullptr);
     for (RxWorker* receiver : receivers_) receiver->counters().sleeps.add(1);
+}
+
+// A packet that came before its queue was armed need not raise an interrupt, so all are looked at once more.
+void LcoreLoop::wait_for_interrupt(Tsc& now) noexcept {
+    for (RxWorker* receiver : receivers_) receiver->arm();
+    if (turn_receivers(now)) {
+        idle_turns_ = 0;
+    } else {
+        constexpr int most = 8;
+        rte_epoll_event events[most];
+        const int woken = rte_epoll_wait(interrupts_.get(), events, most, longest_wait_ms);
+        for (RxWorker* receiver : receivers_) receiver->counters().sleeps.add(1);
+        for (int i = 0; i < woken; ++i)
+            static_cast<RxWorker*>(events[i].epdata.data)->counters().interrupts.add(1);
+    }
+    for (RxWorker* receiver : receivers_) receiver->disarm();
 }
 
 void LcoreLoop::run() noexcept {

@@ -6,6 +6,7 @@
 
 #include "base/cache_line.h"
 #include "base/counter.h"
+#include "base/fd.h"
 #include "base/ids.h"
 #include "base/units.h"
 #include "worker/lane.h"
@@ -29,9 +30,15 @@ class LcoreLoop {
     void add(Lane& lane) { lanes_.push_back(&lane); }
     void add(TxWorker& worker) { workers_.push_back(&worker); }
     void add(RxWorker& worker) { receivers_.push_back(&worker); }
-    /// Before launch only. Sleeps for a bounded time when it has found nothing for a while; only an lcore
-    /// that does nothing but receive does so, for a sender must not be late.
-    void set_adaptive() noexcept { adaptive_ = true; }
+    /// Before launch only, after all receivers were added. Sleeps for a bounded time when it has found
+    /// nothing for a while; only an lcore that does nothing but receive does so, for a sender must not be
+    /// late. interrupts: the next packet ends the sleep, provided that all its queues can raise interrupts;
+    /// then their ports are stopped before this goes.
+    void set_adaptive(bool interrupts);
+    static constexpr std::uint32_t idle_turns_before_rest = 1'000;
+    /// For so long it sleeps, with an interrupt to end it and without; so control waits for it no longer.
+    static constexpr int longest_wait_ms = 10;
+    static constexpr long rest_ns = 50'000;
 
     [[nodiscard]] LcoreId lcore() const noexcept { return lcore_; }
 
@@ -52,7 +59,9 @@ class LcoreLoop {
     [[nodiscard]] const Counter& dispatch_busy() const noexcept { return dispatch_busy_; }
 
   private:
-    void rest() noexcept;
+    bool turn_receivers(Tsc& now) noexcept;
+    void rest(Tsc& now) noexcept;
+    void wait_for_interrupt(Tsc& now) noexcept;
     void sleep_until_due(Tsc now) noexcept;
 
     const LcoreId lcore_;
@@ -63,6 +72,7 @@ class LcoreLoop {
     std::vector<TxWorker*> workers_;
     std::vector<RxWorker*> receivers_;
     bool adaptive_ = false;
+    Fd interrupts_;  ///< epoll over the queues' interrupts; none: sleeps end by time alone
     std::uint32_t idle_turns_ = 0;
     alignas(cache_line) std::atomic<bool> stop_{false};  ///< written by control
     alignas(cache_line) Counter heartbeat_;              ///< this line: written by the lcore

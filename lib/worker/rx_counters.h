@@ -18,7 +18,7 @@ struct alignas(cache_line) RxCounters {
     Counter empty_polls;  ///< and those that did not
     Counter busy_cycles;  ///< TSC ticks of turns that did work
     Counter sleeps;       ///< times that the lcore slept for want of packets
-    Counter spare;
+    Counter interrupts;   ///< and of these, how often an interrupt of the device ended the sleep
 };
 static_assert(sizeof(RxCounters) == cache_line);
 

@@ -185,6 +185,21 @@ void RxWorker::account_foreign(rte_mbuf* const* mbufs, std::uint32_t count) noex
     counters_.unmatched.add(count);
 }
 
+bool RxWorker::add_interrupt(int epoll_fd) noexcept {
+    // Only the driver says without a message in the log that it has none.
+    if (rte_eth_dev_rx_intr_enable(port_.value, queue_.value) != 0) return false;
+    disarm();
+    return rte_eth_dev_rx_intr_ctl_q(port_.value, queue_.value, epoll_fd, RTE_INTR_EVENT_ADD, this) == 0;
+}
+
+void RxWorker::arm() noexcept {
+    rte_eth_dev_rx_intr_enable(port_.value, queue_.value);
+}
+
+void RxWorker::disarm() noexcept {
+    rte_eth_dev_rx_intr_disable(port_.value, queue_.value);
+}
+
 bool RxWorker::turn() noexcept {
     if (offered_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
         adopt(offered_.load(std::memory_order_acquire));

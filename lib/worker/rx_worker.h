@@ -50,6 +50,14 @@ class RxWorker {
     /// The same: the tap that the worker uses. Acquires: it no longer touches an earlier one.
     [[nodiscard]] const Tap* tap_in_use() const noexcept { return used_tap_.load(std::memory_order_acquire); }
 
+    /// Before launch: lets an interrupt of the queue end a wait on `epoll_fd`. False where the device has
+    /// none.
+    [[nodiscard]] bool add_interrupt(int epoll_fd) noexcept;
+    /// The next packet that comes raises the interrupt; one that is there already need not. Same thread as
+    /// turn().
+    void arm() noexcept;
+    void disarm() noexcept;
+
     /// One turn. True when packets came. Before the first table nothing is taken.
     bool turn() noexcept;
 

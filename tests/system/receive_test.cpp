@@ -75,6 +75,12 @@ TEST_P(Loop, receives_verifies_and_accounts_for_every_packet) {
         EXPECT_TRUE(rx.at("loss_duration_ns").is_null());
     }
     EXPECT_TRUE(named(report.at("streams"), "plain").at("rx").is_null());
+    if (workers == 2) {
+        // What measures latency has the last queue for itself, and each of its packets is a batch.
+        const json& tx = report.at("queues").at(1).at("tx");
+        EXPECT_EQ(tx.at("packets"), 500);
+        EXPECT_EQ(tx.at("tx_burst_calls"), 500);
+    }
     const json& received = named(report.at("ports"), "east").at("rx");
     EXPECT_EQ(received.at("packets"), 9'001 + 9'002 + 500 + 700);
     EXPECT_EQ(received.at("unmatched"), 700);  // B58, B59: what is not ours is apart

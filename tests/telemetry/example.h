@@ -49,6 +49,7 @@ inline Totals totals(std::uint64_t seconds, std::uint64_t packets) {
     worker.total_cycles = seconds * 1'000'000;
     worker.ring = RingTotals{4, 256, seconds};
     worker.mempool = PoolTotals{1000, 2047};
+    worker.rx = ReceiverTotals{seconds * 12, seconds * 7, seconds * 5};
     worker.heartbeat = seconds * 100;
     out.workers.push_back(worker);
     out.streams.push_back(stream("flood", packets));

@@ -134,6 +134,7 @@ TEST(Prometheus, what_a_port_does_not_have_makes_no_series) {
     Totals totals = example::totals(10, 1000);
     totals.ports[0].link.speed_bps = 0;
     totals.streams[0].target_pps.reset();
+    totals.workers[0].rx.reset();
     const std::string text = rendered(totals);
     for (const char* absent : {"receive", "speed_bytes", "target_packets", "timestamp"})
         EXPECT_EQ(text.find(absent), std::string::npos) << absent;

@@ -71,13 +71,23 @@ TEST(RenderJson, what_is_absent_is_null) {
     EXPECT_TRUE(port.at("tx").is_null());
     EXPECT_TRUE(port.at("rx").is_null());
     EXPECT_TRUE(port.at("numa_node").is_null());
-    for (const char* key : {"tx", "busy_ratio", "cycles_per_packet", "ring", "mempool"}) {
+    for (const char* key : {"tx", "busy_ratio", "cycles_per_packet", "ring", "mempool", "rx"}) {
         EXPECT_TRUE(json.at("workers").at(0).at(key).is_null()) << key;
     }
     for (const char* key : {"target_pps", "rate_error_ppm", "shortfall_packets", "lateness_ns", "rx"}) {
         EXPECT_TRUE(json.at("streams").at(0).at(key).is_null()) << key;
     }
     EXPECT_TRUE(json.at("streams").at(0).at("tx").at("pps").is_null());
+}
+
+TEST(RenderJson, a_report_names_the_points_of_time_that_latency_lies_between) {
+    Snapshot snapshot = snapshot_of(totals(1, 1));
+    EXPECT_FALSE(ordered_json::parse(render_json(snapshot)).contains("latency"));
+    snapshot.report = true;
+    const auto latency = ordered_json::parse(render_json(snapshot)).at("latency");
+    EXPECT_EQ(latency.at("from"), "just before rte_eth_tx_burst");
+    EXPECT_EQ(latency.at("to"), "just after rte_eth_rx_burst");
+    EXPECT_EQ(latency.at("includes").size(), 4U);
 }
 
 TEST(RenderJson, names_of_any_bytes_make_valid_json) {

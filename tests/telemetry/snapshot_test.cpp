@@ -108,6 +108,13 @@ TEST(Snapshot, ring_and_pool_are_gauges_and_empty_polls_are_of_the_run) {
     EXPECT_EQ(worker.heartbeat, 1200U);
 }
 
+TEST(Snapshot, what_a_workers_receivers_counted_is_of_the_run) {
+    const WorkerView worker = between(totals(10, 0), totals(11, 0), totals(12, 0)).workers.at(0);
+    EXPECT_EQ(worker.rx->packets, 24U);
+    EXPECT_EQ(worker.rx->sleeps, 14U);
+    EXPECT_EQ(worker.rx->interrupts, 10U);
+}
+
 TEST(Snapshot, the_rate_error_holds_what_was_sent_against_what_was_due) {
     Totals now = totals(10, 9990);
     now.streams[0].due_packets = 10'000;
