@@ -12,7 +12,7 @@ HEADER = re.compile(r"^host .*CPUs? \(.*\), SCHED_\w+\nTSC [\d.]+ GHz, .*line tr
 RUNS = {"ring": ["--bulk", "1,8", "--kernel-format"], "blackhole": [], "pacing": [], "burst": ["--burst", "1,32,100"]}
 # These make a network namespace of their own.
 if os.geteuid() == 0:
-    RUNS |= {"flush": ["--threshold", "1,8"], "peers": []}
+    RUNS |= {"flush": ["--threshold", "1,8"], "peers": [], "receive": []}
 
 
 def run(*arguments, status=0):

@@ -9,6 +9,7 @@
 #include "volley-bench/flush.h"
 #include "volley-bench/pacing.h"
 #include "volley-bench/peers.h"
+#include "volley-bench/receive.h"
 #include "volley-bench/ring/ring.h"
 #include "volley-bench/rx.h"
 #include "volley-bench/tx.h"
@@ -93,6 +94,19 @@ constexpr const char* peers_help =
     "the CPU time of the busiest thread; the last column is volleyd's cycles by the peer's of the same "
     "round, so below\n"
     "1 volleyd is cheaper. What is missing is named with how to get it. Needs root.";
+
+constexpr const char* receive_help =
+    "How a consumer waits for packets, as the tun_do_read thread of May 2014 measured it: a generator "
+    "writes 64-byte UDP\n"
+    "packets of one flow into a tap flat out, a bridge carries them to another tap, a consumer takes them.\n"
+    "  poll, adaptive             Volley's receiver on DPDK's tap driver\n"
+    "  program: arms, then reads  poll() before each read(), as the kernel did before that patch\n"
+    "  program: reads, then waits read() first, poll() only when there is nothing\n"
+    "Goodput, and what generator and consumer took of the CPUs, beside the posting's. In a network namespace "
+    "of its own,\n"
+    "which needs root; the generator has the first CPU, the consumer the last. Then the latency of a stream "
+    "of 1000 pps\n"
+    "on a queue of its own, alone and beside one that sends flat out on another queue.";
 
 constexpr const char* pacing_help =
     "How late bursts leave by rate and burst on net_null, in alternation with a bare loop that waits for the "
@@ -185,6 +199,15 @@ int main(int argc, char** argv) {
     peers_command->add_option("--seconds", peers.seconds, "that a program is watched in a round")
         ->check(CLI::Range(0.1, 600.0));
     add_files(*peers_command, peers.files);
+    volley::bench::ReceiveOptions receive;
+    CLI::App* const receive_command = app.add_subcommand("receive", receive_help);
+    receive_command->add_flag("--short", receive.short_run,
+                              "one short round: to see that it runs, not how fast");
+    receive_command->add_option("--repetitions", receive.repetitions, "of each row")
+        ->check(CLI::Range(1, 1000));
+    receive_command->add_option("--seconds", receive.seconds, "of each repetition")
+        ->check(CLI::Range(0.01, 600.0));
+    add_files(*receive_command, receive.files);
     volley::bench::BurstOptions burst;
     CLI::App* const burst_command = app.add_subcommand("burst", burst_help);
     burst_command->add_flag("--short", burst.short_run, "few samples: to see that it runs, not how fast");
@@ -204,6 +227,7 @@ int main(int argc, char** argv) {
         if (ring_command->parsed()) return volley::bench::run_ring(ring);
         if (flush_command->parsed()) return volley::bench::run_flush(flush);
         if (blackhole_command->parsed()) return volley::bench::run_blackhole(blackhole);
+        if (receive_command->parsed()) return volley::bench::run_receive(receive);
         if (burst_command->parsed()) return volley::bench::run_burst(burst);
         if (peers_command->parsed()) return volley::bench::run_peers(peers);
         if (pacing_command->parsed()) return volley::bench::run_pacing(pacing);
