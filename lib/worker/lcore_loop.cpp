@@ -48,12 +48,15 @@ void LcoreLoop::turn(Tsc& now) noexcept {
     heartbeat_.add(1);
     if (adaptive_) {
         idle_turns_ = worked ? 0 : idle_turns_ + 1;
-        if (idle_turns_ >= idle_turns_before_rest) rest(now);
+        if (idle_turns_ >= idle_turns_before_rest) {
+            rest(now);
+            now = tsc_now();  // or what comes next would count the sleep as work
+        }
     }
     if (worked) return;
     if (sleeps_) {
         sleep_until_due(now);
-    } else if (yield_) {
+    } else if (yield_ && !adaptive_) {  // whoever sleeps soon gives the CPU away by that
         sched_yield();
     } else {
         return;

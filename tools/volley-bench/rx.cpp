@@ -11,6 +11,7 @@
 #include "dpdk/eal.h"
 #include "packet/signature.h"
 #include "packet/template.h"
+#include "port/mbuf_pool.h"
 #include "port/port.h"
 #include "volley-bench/rounds.h"
 #include "worker/rx_worker.h"
@@ -87,7 +88,7 @@ class Bench {
     Bench() : port_(settings()) {
         port_.start(60, "bench");
         ring_ = rte_ring_lookup("ETH_RXTX0_net_ring0");
-        pool_ = rte_pktmbuf_pool_create("bench", 2047, 256, 0, 2176, port_.socket());
+        pool_ = port::make_mbuf_pool("bench", 2047, 256, 2176, port_.socket());
         if (ring_ == nullptr || pool_ == nullptr) throw std::runtime_error("no ring or no pool");
     }
     ~Bench() {
