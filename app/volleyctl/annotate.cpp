@@ -13,8 +13,9 @@ constexpr std::size_t line = 16;
 
 class Annotator {
   public:
-    Annotator(const packet::Description& description, std::span<const std::uint8_t> frame)
-        : description_(description), frame_(frame), named_(frame.size()) {}
+    Annotator(const packet::Description& description, std::span<const std::uint8_t> frame,
+              std::uint32_t signature)
+        : description_(description), frame_(frame), signature_(signature), named_(frame.size()) {}
 
     std::vector<Annotation> run() {
         for (const auto& layer : description_.layers) {
@@ -23,7 +24,8 @@ class Annotator {
         for (const auto& layer : description_.layers) {
             add_rest(layer.name, layer.offset, layer.offset + layer.length);
         }
-        add_rest("payload", description_.payload_at, frame_.size());
+        add_rest("payload", description_.payload_at, frame_.size() - signature_);
+        add_rest("signature", frame_.size() - signature_, frame_.size());
         std::stable_sort(out_.begin(), out_.end(),
                          [](const Annotation& a, const Annotation& b) { return a.offset < b.offset; });
         return std::move(out_);
@@ -66,6 +68,7 @@ class Annotator {
 
     const packet::Description& description_;
     std::span<const std::uint8_t> frame_;
+    std::uint32_t signature_;
     std::vector<bool> named_;
     std::vector<Annotation> out_;
 };
@@ -89,9 +92,9 @@ packet::Description describe_frame(std::span<const std::uint8_t> frame) {
     return out;
 }
 
-std::vector<Annotation> annotate(const packet::Description& description,
-                                 std::span<const std::uint8_t> frame) {
-    return Annotator(description, frame).run();
+std::vector<Annotation> annotate(const packet::Description& description, std::span<const std::uint8_t> frame,
+                                 std::uint32_t signature) {
+    return Annotator(description, frame, signature).run();
 }
 
 }  // namespace volley::ctl

@@ -14,6 +14,7 @@
 #include "packet/describe.h"
 #include "packet/plan.h"
 #include "packet/rotation_plan.h"
+#include "packet/signature.h"
 #include "traffic/rates.h"
 #include "volleyctl/annotate.h"
 
@@ -214,7 +215,8 @@ int ExplainCommand::explain() const {
         frame.resize(plan.packet->write(index_, frame.data()));
         e.description = stream->source.any() ? describe_frame(frame) : packet::describe(stream->packet);
         e.bytes_with_fcs = frame.size() + fcs_bytes;
-        e.bytes = annotate(e.description, frame);
+        e.bytes =
+            annotate(e.description, frame, plan.packet->signing() != nullptr ? packet::signature_bytes : 0);
         const std::string& port = compiled.model.ports[plan.port].name;
         if (json_) {
             nodes.push_back(node_of(e, port));

@@ -39,6 +39,28 @@ class Render(unittest.TestCase):
         sources = collections.Counter(src for src, in fields(pcap, "ip.src"))
         self.assertEqual((len(sources), set(sources.values())), (255, {20}))
 
+    def test_a_reverse_stream_goes_the_other_way_from_its_port(self):
+        there = stream(count=300, reverse="west", packet={"headers": [{"eth": {"dst": "02:00:00:00:00:0f"}}, *UDP[1:2], {"udp": {"dst": 53}}, {"dns": {}}]})
+        made = config([there], port={"mac": "02:00:00:00:00:0e"})
+        made["ports"].append({"name": "west", "device": "net_null1", "speed": "10Gbps", "tx": {"lcores": [4]}})
+        asked = ("eth.src", "eth.dst", "ip.src", "ip.dst", "udp.srcport", "udp.dstport")
+        east, told = self.folder.render(made, None, "--port", "east")
+        self.assertEqual([(entry["name"], entry["packets"]) for entry in told["streams"]], [("s", 300)])
+        sent = fields(east, *asked)
+        west, told = self.folder.render(made, None, "--port", "west")
+        self.assertEqual([(entry["name"], entry["packets"]) for entry in told["streams"]], [("s.reverse", 300)])
+        self.assertEqual(fields(west, *asked, clean=False), [(row[1], row[0], row[3], row[2], row[5], row[4]) for row in sent])
+
+    def test_100_by_100_nested_values_are_10000_flows_each_as_often(self):
+        headers = [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": "10.0.0.1", "to": "10.0.0.100"}}}},
+                   {"udp": {"src": {"increment": {"from": 1001, "to": 1100, "nest": "ipv4.src"}}}}]
+        made = config([stream(packet={"frame_size": 64, "headers": headers}, count=20_000)], lcores=(3, 4, 5))
+        pcap, _ = self.folder.render(made)
+        flows = collections.Counter(frame[26:30] + frame[34:36] for _, frame in frames(pcap))
+        self.assertEqual((len(flows), set(flows.values())), (10_000, {2}))
+        got = run("explain", self.folder.write("c.json", made))
+        self.assertIn("tuples  10000\n", got.stdout)
+
     def test_the_end_of_the_run_bounds_it(self):
         _, told = self.folder.render(config([stream()], run={"duration": "1ms"}))
         self.assertEqual(told["packets"], 1000)
@@ -138,6 +160,14 @@ class Explain(unittest.TestCase):
                      "udp src", "16384 to 16483", "payload"):
             self.assertIn(text, got.stdout)
         self.assertIn("      *\n", got.stdout)
+
+    def test_the_signature_is_named_and_a_captured_frame_has_none(self):
+        folder = Folder(self)
+        for keys, named in (({"signature": True}, 1), ({}, 0)):
+            got = run("explain", folder.write("c.json", config([stream(**keys, packet={"frame_size": 100, "headers": UDP})])), "--json")
+            parts = json.loads(got.stdout)["streams"][0]["bytes"]
+            self.assertEqual([(part["offset"], len(part["bytes"].split())) for part in parts if part["layer"] == "signature"], [(80, 16)] * named)
+            self.assertEqual(max(part["offset"] for part in parts if part["layer"] == "payload"), 74 if named else 90)
 
     def test_a_mix_shows_its_genome(self):
         folder = Folder(self)
