@@ -86,7 +86,7 @@ Node verify_node(const Stream& stream) {
     return to_node(stream.verify == 1 ? std::string("all") : "1/" + std::to_string(stream.verify));
 }
 
-const std::array<Row<Stream>, 24> stream_rows{{
+const std::array<Row<Stream>, 25> stream_rows{{
     {{"name", "name", "required", "", Effect::live, "how telemetry and commands call the stream"},
      [](Decoder& d, const At& at, Stream& s) { d.name(at, s.name); },
      [](const Stream& s) { return to_node(s.name); }},
@@ -171,6 +171,11 @@ const std::array<Row<Stream>, 24> stream_rows{{
     {{"expect", "object", "null", "", Effect::live, "what a run must reach"},
      [](Decoder& d, const At& at, Stream& s) { decode_object(d, at, expect_table, s.expect); },
      [](const Stream& s) { return s.expect == Expect{} ? Node{} : encode_object(expect_table, s.expect); }},
+    {{"reverse", "name", "null", "", Effect::live,
+      "port that sends the same stream the other way, as NAME.reverse: every source and destination is "
+      "exchanged, and expect_on is the port of this one"},
+     [](Decoder& d, const At& at, Stream& s) { d.name(at, s.reverse.emplace()); },
+     [](const Stream& s) { return to_node(s.reverse); }},
     {{"packet", "object", "required", "", Effect::live, "what is sent"},
      [](Decoder& d, const At& at, Stream& s) { decode_packet(d, at, s); },
      [](const Stream& s) { return encode_packet(s); }},
@@ -198,7 +203,9 @@ void decode_streams(Decoder& decoder, const At& at, Model& out) {
 
 Node encode_streams(const Model& model) {
     Node::Array items;
-    for (const Stream& stream : model.streams) items.push_back(encode_object(stream_table(), stream));
+    for (const Stream& stream : model.streams) {
+        if (!stream.is_reverse) items.push_back(encode_object(stream_table(), stream));
+    }
     return {std::move(items), {}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/edit.h"
 #include "config/reader.h"
+#include "config/reverse.h"
 #include "config/tables.h"
 #include "config/validate.h"
 
@@ -52,6 +53,7 @@ Model parse(std::string_view text, std::string_view file_name, const ParseOption
         for (const std::string& set : options.sets) apply_edit(*root, set, problems);
         Decoder decoder(file, options.base_directory, problems);
         decode_object(decoder, {*root, ""}, model_table(), model);
+        add_reversed_streams(model);
         check(decoder, *root, model);
     }
     problems.throw_if_any();

@@ -170,7 +170,9 @@ struct Stream {
     std::uint32_t verify = 0;              ///< one packet in so many is compared; 0: none
     std::optional<std::string> expect_on;  ///< port at which it must arrive; none: any that receives
     Expect expect;
-    packet::PacketModel packet;  ///< with a source: its `pad` alone counts
+    std::optional<std::string> reverse;  ///< port that sends the same the other way, as NAME.reverse
+    bool is_reverse = false;             ///< made by `reverse` of another stream, no entry of the file
+    packet::PacketModel packet;          ///< with a source: its `pad` alone counts
     PacketSource source;
     std::string pointer;  ///< "/streams/0"
 

@@ -77,6 +77,10 @@ class Checker {
                                                     names[stream.name]->pointer +
                                                     "; names of streams differ");
             }
+            if (stream.reverse && (stream.source.trafgen || stream.source.pcap)) {
+                wrong(stream.pointer + "/reverse",
+                      "the packets of a file have no other way; give headers, or a file for each way");
+            }
             if (stream.port.empty()) continue;
             if (const auto port = port_of_.find(stream.port); port != port_of_.end()) {
                 check_stream_on(stream, *port->second);
@@ -98,15 +102,19 @@ class Checker {
             text += "; the ports are";
             for (const std::string_view name : names) text += " " + quote(name);
         }
-        wrong(stream.pointer + "/port", text);
+        wrong(port_place(stream), text);
+    }
+
+    static std::string port_place(const Stream& stream) {
+        return stream.pointer + (stream.is_reverse ? "/reverse" : "/port");
     }
 
     void check_stream_on(const Stream& stream, const Port& port) {
         if (!given(port.pointer + "/tx")) {
-            wrong(stream.pointer + "/port", "port " + quote(port.name) +
-                                                " has no \"tx\", so it cannot send; add \"tx\": "
-                                                "{\"lcores\": [2]} to " +
-                                                port.pointer);
+            wrong(port_place(stream), "port " + quote(port.name) +
+                                          " has no \"tx\", so it cannot send; add \"tx\": "
+                                          "{\"lcores\": [2]} to " +
+                                          port.pointer);
             return;
         }
         if (!stream.rate && !port.rate && !stream.is_recorded() && !given(stream.pointer + "/rate") &&

@@ -238,12 +238,17 @@ Outcome Daemon::clear() {
 Outcome Daemon::change_streams(const Command& command) {
     Outcome out;
     std::vector<Edit> edits;
+    std::string follows;  // a stream that is changed through another
     for (std::size_t i = 0; i < model_.streams.size(); ++i) {
         const std::string& name = model_.streams[i].name;
         if (::fnmatch(command.pattern.c_str(), name.c_str(), 0) != 0) continue;
         out.names.push_back(name);
         for (const auto& [key, value] : command.values) {
             if (key == "paused") continue;
+            if (model_.streams[i].is_reverse) {
+                follows = name;
+                continue;
+            }
             edits.push_back({"/streams/" + std::to_string(i), key, value});
         }
     }
@@ -251,6 +256,11 @@ Outcome Daemon::change_streams(const Command& command) {
         return refused(Verdict::not_found, "no_such_stream",
                        "no stream is named " + config::quote(command.pattern),
                        "volleyctl streams, or GET /api/v1/streams, lists them");
+    }
+    if (!follows.empty() && edits.empty()) {
+        return refused(Verdict::invalid, "follows_another",
+                       "stream " + config::quote(follows) + " is the reverse of another and follows it",
+                       "change the stream that it is the reverse of");
     }
     const std::string* paused = value_of(command, "paused");
     if (paused != nullptr && *paused != "true" && *paused != "false") {

@@ -49,14 +49,18 @@ std::string exchanged(const std::string& nest) {
     return nest.substr(0, dot + 1) + std::string(exchanged(*header, std::string_view(nest).substr(dot + 1)));
 }
 
-void add_default(HeaderModel& header, std::string_view name) {
+void add_value(HeaderModel& header, std::string_view name, Value filled) {
     const auto* const field = find_field(header.kind, name);
     const bool given = std::any_of(header.fields.begin(), header.fields.end(),
                                    [&](const FieldValue& value) { return value.field == field; });
     if (given) return;
     FieldValue value{field, {}};
-    value.program.from = default_of(header.kind, name).value_or(0);
+    value.program.from = filled;
     header.fields.push_back(std::move(value));
+}
+
+void add_default(HeaderModel& header, std::string_view name) {
+    add_value(header, name, default_of(header.kind, name).value_or(0));
 }
 
 }  // namespace
@@ -64,9 +68,12 @@ void add_default(HeaderModel& header, std::string_view name) {
 PacketModel reversed(PacketModel model) {
     for (std::size_t h = 0; h < model.headers.size(); ++h) {
         auto& header = model.headers[h];
+        const auto carried = header.kind == udp && h + 1 < model.headers.size()
+                                 ? std::optional(model.headers[h + 1].kind)
+                                 : std::nullopt;
         // A tunnel's destination port says what it carries, in both directions.
-        const bool tunnel =
-            header.kind == udp && h + 1 < model.headers.size() && udp_port(model.headers[h + 1].kind);
+        const bool tunnel = carried && *carried != dns && udp_port(*carried);
+        if (carried == dns) add_value(header, "dst", *udp_port(dns));
         for (const auto& pair : pairs) {
             if (pair.header != header.kind || !pair.with_default || tunnel) continue;
             add_default(header, pair.one);
