@@ -156,7 +156,11 @@ Description describe(const PacketModel& model) {
             const std::uint32_t bit = bit_of(layer, field);
             if (!behind_variable_part(field) && field.bit_offset + field.bit_width > layer.length * 8)
                 continue;  // a key that is absent
-            described.fields.push_back({&field, bit, program_text(model, resolver, h, field)});
+            auto program = program_text(model, resolver, h, field);
+            for (const auto& part : layout.parts) {
+                if (part.follows_flow && part.bit == bit) program = "hash of the flow within";
+            }
+            described.fields.push_back({&field, bit, std::move(program)});
         }
         out.layers.push_back(std::move(described));
     }

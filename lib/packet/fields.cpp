@@ -102,7 +102,9 @@ constexpr std::array fields{
     FieldInfo{ipv6, "dst", 192, 128, T::ipv6, "2001:2:0:1::1",
               "destination address (RFC 4291; default from RFC 5180)"},
 
-    FieldInfo{udp, "src", 0, 16, T::number, "1024", "source port (RFC 768)"},
+    FieldInfo{udp, "src", 0, 16, T::number,
+              "1024; before vxlan, geneve, mpls and gre a hash of the flow within, 49152 to 65535",
+              "source port (RFC 768)"},
     FieldInfo{udp, "dst", 16, 16, T::number,
               "9 (discard); the port of a vxlan, geneve, gtpu, mpls, gre or dns that follows",
               "destination port (RFC 768)"},

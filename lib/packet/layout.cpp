@@ -1,10 +1,12 @@
 #include "packet/layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "packet/bits.h"
 #include "packet/checksum.h"
 #include "packet/defaults.h"
+#include "packet/prf.h"
 #include "packet/stacking.h"
 
 namespace volley::packet {
@@ -14,6 +16,8 @@ using enum HeaderKind;
 
 constexpr Value broadcast_mac = 0xffffffffffff;
 constexpr Value mac_control_group = 0x0180c2000001;
+constexpr Value first_dynamic_port = 49152;  // RFC 6335 section 6
+constexpr std::uint64_t held_ports = 65536;  // as many source ports are held as a table
 
 class Builder {
   public:
@@ -27,6 +31,7 @@ class Builder {
         for (std::size_t h = 0; h < count(); ++h) fill_defaults(h);
         for (std::size_t h = 0; h < count(); ++h) apply_given(h);
         for (std::size_t h = 0; h < count(); ++h) fill_from_neighbours(h);
+        for (std::size_t h = 0; h < count(); ++h) fill_source_port(h);
         for (std::size_t h = 0; h < count(); ++h) {
             add_length(h);
             add_checksum(h);
@@ -99,6 +104,8 @@ class Builder {
     void add_part(std::size_t h, std::size_t bit, unsigned width, const Sequence& sequence, std::string at);
     void fill_from_neighbours(std::size_t h);
     void fill_target_mac(std::size_t h);
+    void fill_source_port(std::size_t h);
+    [[nodiscard]] Sequence hash_of_flow(std::size_t first) const;
     void add_length(std::size_t h);
     void add_checksum(std::size_t h);
     void add_crc(std::size_t h);
@@ -257,6 +264,54 @@ void Builder::fill_target_mac(std::size_t h) {
         const Value group = get(*behind, "dst");
         if (group >> 120 == 0xff) set(h, "dst", Value{0x333300000000} | (group & 0xffffffff));
     }
+}
+
+/// RFC 7348 section 5, RFC 8926 section 3.3, RFC 7510 section 3, RFC 8086 section 3.2: a port that differs
+/// from flow to flow, out of the dynamic range.
+void Builder::fill_source_port(std::size_t h) {
+    if (kind(h) != udp || given(h, "src") || h + 2 >= count()) return;
+    if (kind(h + 1) != vxlan && kind(h + 1) != geneve && kind(h + 1) != mpls && kind(h + 1) != gre) return;
+    Sequence hash = hash_of_flow(h + 2);
+    if (hash.of.empty()) return set(h, "src", hash.number(0));
+    hash.smallest = hash.from;
+    hash.largest = hash.from + hash.last;
+    if (hash.cycle != 0 && hash.cycle <= held_ports) {
+        for (std::uint64_t i = 0; i < hash.cycle; ++i) hash.list.push_back(hash.number(i));
+        hash.kind = Sequence::Kind::list;
+    }
+    const auto* const field = find_field(udp, "src");
+    const auto bit = static_cast<std::uint32_t>(bit_of(h, *field));
+    out_.derived.push_back(std::move(hash));
+    out_.parts.push_back({bit, field->bit_width, low_bits(field->bit_width), &out_.derived.back(),
+                          static_cast<std::uint32_t>(h), pointer(h, "src"), true});
+}
+
+/// What tells flows apart from header `first` on: the fields that stay go into the key, the others into `of`.
+Sequence Builder::hash_of_flow(std::size_t first) const {
+    Sequence out;
+    out.kind = Sequence::Kind::hashed;
+    out.from = first_dynamic_port;
+    out.last = 0xffff - first_dynamic_port;
+    for (std::size_t h = first; h < count(); ++h) {
+        const auto& fields = model_.headers[h].fields;
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            const auto& sequence = resolver_.field(h, f);
+            if (!identifies_flow(*fields[f].field) || sequence.constant()) continue;
+            const std::uint64_t period = sequence.period();
+            const std::uint64_t common = period == 0 || out.cycle == 0 ? 0 : std::gcd(out.cycle, period);
+            out.cycle = common == 0 ? 0 : product_or_never(out.cycle, period / common);
+            out.of.push_back(sequence);
+        }
+        for (const auto& field : all_fields()) {
+            const std::size_t end = field.bit_offset + std::size_t{field.bit_width};
+            const bool absent = !behind_variable_part(field) && end > out_.layers[h].length * std::size_t{8};
+            if (field.header != kind(h) || !identifies_flow(field) || absent) continue;
+            const Value value = get_bits(out_.bytes, bit_of(h, field), field.bit_width);
+            out.key =
+                draw(out.key ^ static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(value >> 64));
+        }
+    }
+    return out;
 }
 
 void Builder::add_length(std::size_t h) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Part {
     const Sequence* sequence = nullptr;
     std::uint32_t layer = 0;
     std::string pointer;
+    bool follows_flow = false;  ///< no program of the operator's: a tunnel's source port
 };
 
 /// 16 bits, big-endian, that hold the bytes from `from` to the end of the packet, without padding.
@@ -73,6 +75,7 @@ struct Layout {
     std::vector<std::uint8_t> bytes;  ///< of the headers; what varies or depends on the size is still zero
     std::vector<Layer> layers;
     std::vector<Part> parts;
+    std::deque<Sequence> derived;  ///< sequences of parts that no program gives
     std::vector<LengthField> lengths;
     std::vector<ChecksumField> checksums;
     std::vector<CrcField> crcs;

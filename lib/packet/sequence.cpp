@@ -38,6 +38,15 @@ Value Sequence::number(std::uint64_t k) const {
                                     : draw_wide(key, k, most);
             return set != 0 ? element(static_cast<std::uint64_t>(drawn)) : from + step * drawn;
         }
+        case Kind::hashed: {
+            std::uint64_t hash = key;
+            for (const Sequence& sequence : of) {
+                const Value value = sequence.at(k);
+                hash =
+                    draw(hash ^ static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(value >> 64));
+            }
+            return from + scale(hash, static_cast<std::uint64_t>(last) + 1);
+        }
         case Kind::permuted: {
             const Value most = set != 0 ? Value{set} - 1 : last;
             const Value place = permuted(key, k, most);

@@ -18,6 +18,7 @@ struct Sequence {
         list,      ///< list[k]
         random,    ///< a draw per value number, from `list`, from a set of `set` values, or from the whole
                    ///< range
+        hashed,    ///< from + a hash of what `of` hold for packet k, modulo last + 1
         permuted,  ///< each of the range's (or the set's) values once, in random order, then again
     };
     struct Transform {
@@ -33,11 +34,12 @@ struct Sequence {
     Value last = 0;      ///< random, permuted: the range is from + j * step for j in 0..last
     Value smallest = 0;  ///< of all values, before transforms
     Value largest = 0;
-    std::vector<Value> list;  ///< list; random and permuted: the set when it is small enough to hold
-    std::uint64_t set = 0;    ///< random, permuted: size of the set; 0 for the whole range
-    std::uint64_t key = 0;    ///< random, permuted
-    std::uint64_t every = 1;  ///< packets that share a value, nesting included; 0 when it never advances
-    std::uint64_t cycle = 1;  ///< values before the first comes again; 0 when never within 2^64 packets
+    std::vector<Sequence> of;  ///< hashed
+    std::vector<Value> list;   ///< list; random and permuted: the set when it is small enough to hold
+    std::uint64_t set = 0;     ///< random, permuted: size of the set; 0 for the whole range
+    std::uint64_t key = 0;     ///< random, permuted
+    std::uint64_t every = 1;   ///< packets that share a value, nesting included; 0 when it never advances
+    std::uint64_t cycle = 1;   ///< values before the first comes again; 0 when never within 2^64 packets
     std::uint64_t flow_packets = 0;  ///< the index counts modulo this; 0 for no cap on flows
     Transform inner;                 ///< a variable's own
     Transform outer;                 ///< the field's

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
+#include "checker.h"
 #include "models.h"
 #include "packet/reverse.h"
 #include "packet/sizes.h"
 #include "packet/text.h"
+#include "random_models.h"
 
 namespace volley::packet {
 namespace {
@@ -113,6 +118,63 @@ TEST(Reversed, leaves_the_port_that_announces_a_tunnel) {
                                header(vxlan), header(eth), header(ipv4)});
     const auto bytes = bytes_of(*built(reversed(model)), 0);
     EXPECT_EQ(hex({bytes.begin() + 34, bytes.begin() + 38}), "053912b5");
+}
+
+TEST(Reversed, takes_a_query_of_dns_for_what_comes_back_from_its_port) {
+    const auto model = packet({header(eth), header(ipv4), header(udp), header(dns)});
+    const auto bytes = bytes_of(*built(reversed(model)), 0);
+    EXPECT_EQ(hex({bytes.begin() + 34, bytes.begin() + 38}), "00350400");
+}
+
+/// Source port of the outer UDP over IPv4.
+unsigned source_port(const std::vector<std::uint8_t>& bytes) {
+    return bytes[34] * 256U + bytes[35];
+}
+
+TEST(TunnelSourcePort, is_one_for_each_flow_within_and_dynamic) {
+    for (const auto tunnel : {vxlan, geneve}) {
+        const auto model = packet({header(eth), header(ipv4), header(udp), header(tunnel), header(eth),
+                                   header(ipv4, {{"src", increment(1, 100)}, {"id", increment(0, 65535)}}),
+                                   header(udp, {{"dst", list({80, 443, 53})}})});
+        const auto packet = built(model);
+        std::map<unsigned, unsigned> of_flow;
+        std::set<unsigned> seen;
+        for (unsigned i = 0; i < 900; ++i) {
+            const auto bytes = bytes_of(*packet, i);
+            const unsigned port = source_port(bytes);
+            EXPECT_GE(port, 49152U);
+            EXPECT_EQ(of_flow.try_emplace(i % 300, port).first->second, port) << i;
+            seen.insert(port);
+            const Checker checker(bytes, stack_of(model));
+            EXPECT_TRUE(checker.complaints().empty());
+        }
+        EXPECT_GT(seen.size(), 280U);
+    }
+}
+
+TEST(TunnelSourcePort, follows_flows_that_never_repeat_and_stays_with_one_flow) {
+    auto model = packet({header(eth), header(ipv4), header(udp), header(vxlan), header(eth),
+                         header(ipv4, {{"src", random_of(0, 0xffffffff)}})});
+    const auto random = built(model);
+    EXPECT_NE(source_port(bytes_of(*random, 1)), source_port(bytes_of(*random, 2)));
+    model.headers[5].fields[0].program = literal(7);
+    const auto one = source_port(bytes_of(*built(model), 0));
+    EXPECT_EQ(source_port(bytes_of(*built(model), 9)), one);
+    model.headers[5].fields[0].program = literal(8);
+    EXPECT_NE(source_port(bytes_of(*built(model), 0)), one);
+    EXPECT_GE(one, 49152U);
+}
+
+TEST(TunnelSourcePort, is_what_the_operator_gives) {
+    const auto model = packet({header(eth), header(ipv4), header(udp, {{"src", literal(1337)}}),
+                               header(vxlan), header(eth), header(ipv4)});
+    EXPECT_EQ(source_port(bytes_of(*built(model), 3)), 1337U);
+    EXPECT_EQ(describe(packet({header(eth), header(ipv4), header(udp), header(geneve), header(eth),
+                               header(ipv4, {{"src", increment(1, 9)}})}))
+                  .layers[2]
+                  .fields[0]
+                  .program,
+              "hash of the flow within");
 }
 
 }  // namespace
