@@ -49,6 +49,29 @@ std::vector<bool> loose_bytes(const TrafgenPacket& packet, bool rnd) {
     return loose;
 }
 
+std::uint64_t slow_sum(const Bytes& bytes, std::size_t begin, std::size_t end) {
+    std::uint64_t sum = 0;
+    for (std::size_t at = begin; at < end; at += 2)
+        sum += bytes[at] * 256U + (at + 1 < end ? bytes[at + 1] : 0U);
+    return sum;
+}
+
+/// Every checksum that the file asks for, computed again from the bytes that are sent (RFC 1071).
+void check_sums(const TrafgenPacket& packet, const Bytes& sent) {
+    using Pseudo = packet::RawChecksum::Pseudo;
+    for (const auto& sum : packet.model.headers.front().checksums) {
+        const std::size_t end = sum.to.value_or(static_cast<std::uint16_t>(sent.size()));
+        const bool within = sum.offset >= sum.from && sum.offset < end;
+        std::uint64_t total = slow_sum(sent, sum.from, end);
+        if (!within) total += slow_sum(sent, sum.offset, sum.offset + 2U);
+        if (sum.pseudo == Pseudo::ipv4) total += slow_sum(sent, sum.ip + 12U, sum.ip + 20U);
+        if (sum.pseudo == Pseudo::ipv6) total += slow_sum(sent, sum.ip + 8U, sum.ip + 40U);
+        if (sum.pseudo != Pseudo::none) total += sum.protocol + (end - sum.from);
+        while (total >> 16U != 0) total = (total & 0xffffU) + (total >> 16U);
+        EXPECT_EQ(total, 0xffffU) << "checksum at byte " << sum.offset;
+    }
+}
+
 /// Where trafgen itself is wrong: tests of their own say what is right.
 bool known_wrong(const std::string& name) {
     return name == "35_cpu.cfg" || name == "01_udp_sample.trafgen";
@@ -96,6 +119,7 @@ TEST(TrafgenCorpus, is_accepted_or_refused_as_its_index_says_and_sends_the_bytes
             Bytes sent(packets[i % packets.size()]->longest());
             sent.resize(packets[i % packets.size()]->write(i / packets.size(), sent.data()));
             ASSERT_EQ(sent.size(), wanted.size()) << i;
+            check_sums(packet, sent);
             const auto loose = loose_bytes(packet, rnd);
             for (std::size_t at = 0; at < sent.size(); ++at) {
                 all = all && !loose[at];
