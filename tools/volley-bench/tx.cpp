@@ -3,16 +3,17 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 
 #include "dpdk/eal.h"
 #include "dpdk/error.h"
-#include "packet/signature.h"
 #include "packet/template.h"
 #include "port/port.h"
 #include "traffic/pace.h"
 #include "volley-bench/rounds.h"
+#include "volley-bench/tx_cases.h"
 #include "worker/lcore_loop.h"
 #include "worker/tx_lane.h"
 
@@ -21,72 +22,14 @@ namespace {
 
 constexpr unsigned here = 0;        // the measuring lcore, which is the main one
 constexpr unsigned dispatcher = 1;  // on the other CPU where there is one
-constexpr std::uint32_t bursts[] = {1, 8, 32, 64};
-
-packet::FieldValue field(packet::HeaderKind header, std::string_view name, packet::Program program) {
-    return {packet::find_field(header, name), std::move(program)};
-}
-
-packet::HeaderModel header(packet::HeaderKind kind, std::vector<packet::FieldValue> fields) {
-    packet::HeaderModel out;
-    out.kind = kind;
-    out.fields = std::move(fields);
-    return out;
-}
-
-packet::Program literal(packet::Value value) {
-    packet::Program out;
-    out.from = value;
-    return out;
-}
-
-packet::Program increment(packet::Value from, packet::Value to) {
-    packet::Program out;
-    out.kind = packet::Program::Kind::increment;
-    out.from = from;
-    out.to = to;
-    return out;
-}
-
-// 64 bytes of Ethernet, IPv4 and UDP; `fields` of the two addresses step through 254 values each.
-packet::PacketModel udp(unsigned fields) {
-    using packet::HeaderKind;
-    packet::PacketModel model;
-    packet::Program size;
-    size.from = 64;
-    model.frame_size = packet::SizeModel{size, {}};
-    const auto address = [&](packet::Value base, bool steps) {
-        return steps ? increment(base + 1, base + 254) : literal(base + 1);
-    };
-    model.headers = {
-        header(HeaderKind::eth, {}),
-        header(HeaderKind::ipv4, {field(HeaderKind::ipv4, "src", address(0x0a000000, fields > 0)),
-                                  field(HeaderKind::ipv4, "dst", address(0x0a010000, fields > 1))}),
-        header(HeaderKind::udp,
-               {field(HeaderKind::udp, "src", literal(1024)), field(HeaderKind::udp, "dst", literal(9))})};
-    return model;
-}
-
-std::unique_ptr<const packet::PacketTemplate> compiled(const packet::PacketModel& model, bool is_signed) {
-    auto built =
-        packet::build(model, std::nullopt, is_signed ? std::make_shared<packet::Signing>() : nullptr);
-    if (auto* problems = std::get_if<1>(&built)) throw std::runtime_error(problems->front().text);
-    return std::move(std::get<0>(built));
-}
-
-struct Case {
-    std::string name;
-    packet::PacketModel model;
-    bool dispatched;
-    bool is_signed = false;
-};
+constexpr std::uint16_t longest_frame = 1514;
 
 // A port on net_null with one queue, and everything that the floor loop and the road need. The floor has a
 // pool of its own with the same shape, so that neither warms the other's buffers.
 class Bench {
   public:
     explicit Bench(std::uint64_t packets) : port_(settings()), packets_(packets) {
-        port_.start(60, "bench");
+        port_.start(longest_frame, "bench");
         floor_pool_ = std::make_unique<worker::TxPool>("floor", 1024, 60, port_.socket());
     }
 
@@ -103,10 +46,10 @@ class Bench {
         return static_cast<double>(thread_cycles() - before) / static_cast<double>(sent);
     }
 
-    double road(const Case& c, const packet::PacketTemplate& packet, std::uint32_t burst) {
-        worker::TxLane& lane = lane_for(burst, c.dispatched);
+    double road(const TxCase& c, std::uint32_t burst) {
+        worker::TxLane& lane = lane_for(c, burst);
         traffic::LaneStream stream;
-        stream.packet = &packet;
+        stream.packet = c.packet.get();
         stream.max = true;
         stream.burst = burst;
         stream.count = packets_ - packets_ % burst;
@@ -168,8 +111,9 @@ class Bench {
         prefilled_ = true;
     }
 
-    worker::TxLane& lane_for(std::uint32_t burst, bool dispatched) {
-        const std::string name = std::to_string(burst) + (dispatched ? "d" : "i");
+    worker::TxLane& lane_for(const TxCase& c, std::uint32_t burst) {
+        const std::uint16_t longest = std::max<std::uint16_t>(c.packet->longest(), 60);
+        const std::string name = std::to_string(burst) + (c.dispatched ? "d" : "i") + std::to_string(longest);
         for (auto& [known, lane] : lanes_) {
             if (known == name) return *lane;
         }
@@ -177,8 +121,8 @@ class Bench {
         settings.port = port_.id();
         settings.flush_threshold = burst;
         const Tsc horizon = traffic::ticks_of(worker::horizon, tsc_hz());
-        lanes_.emplace_back(name, std::make_unique<worker::TxLane>(settings, name, 1024, 60, port_.socket(),
-                                                                   horizon, !dispatched));
+        lanes_.emplace_back(name, std::make_unique<worker::TxLane>(settings, name, 1024, longest,
+                                                                   port_.socket(), horizon, !c.dispatched));
         return *lanes_.back().second;
     }
 
@@ -189,15 +133,14 @@ class Bench {
     std::vector<std::pair<std::string, std::unique_ptr<worker::TxLane>>> lanes_;
 };
 
-Row measure(Bench& bench, const Case& c, std::uint32_t burst, unsigned rounds) {
-    const auto packet = compiled(c.model, c.is_signed);
+Row measure(Bench& bench, const TxCase& c, std::uint32_t burst, unsigned rounds) {
     std::vector<double> road;
     std::vector<double> floor;
     bench.floor(burst);
-    bench.road(c, *packet, burst);
+    bench.road(c, burst);
     for (unsigned round = 0; round < rounds; ++round) {
         floor.push_back(bench.floor(burst));
-        road.push_back(bench.road(c, *packet, burst));
+        road.push_back(bench.road(c, burst));
     }
     return make_row(c.name, burst, road, floor);
 }
@@ -214,14 +157,8 @@ int run_tx(const TxOptions& options) {
     const unsigned rounds = options.short_run ? 3 : 15;
     Bench bench(packets);
     std::vector<Row> rows;
-    for (const bool dispatched : {false, true}) {
-        const std::string tail = dispatched ? "_dispatch" : "";
-        for (const Case& c :
-             {Case{"constant" + tail, udp(0), dispatched}, Case{"two_fields" + tail, udp(2), dispatched},
-              Case{"signature" + tail, udp(0), dispatched, true}}) {
-            if (!options.only.empty() && options.only != c.name) continue;
-            for (const std::uint32_t burst : bursts) rows.push_back(measure(bench, c, burst, rounds));
-        }
+    for (const TxCase& c : tx_cases(options.only)) {
+        for (const std::uint32_t burst : c.bursts) rows.push_back(measure(bench, c, burst, rounds));
     }
     publish_rows(rows, options.json);
     return 0;
