@@ -116,6 +116,41 @@ TEST(AnyPacket, is_the_same_however_a_run_is_cut_into_bursts_and_on_every_instru
     }
 }
 
+/// The first `packets` packets in bursts that the workers take in turn, each into frames of its own that it
+/// uses again; in the order of the workers, then sorted.
+std::vector<std::vector<std::uint8_t>> sent_by(std::uint32_t workers, const PacketTemplate& packet,
+                                               std::uint32_t burst, std::uint32_t packets) {
+    std::vector<std::vector<std::uint8_t>> out;
+    for (std::uint32_t worker = 0; worker < workers; ++worker) {
+        std::vector<std::vector<std::uint8_t>> frames(burst, {packet.image().begin(), packet.image().end()});
+        std::vector<std::uint8_t*> pointers;
+        for (auto& frame : frames) pointers.push_back(frame.data());
+        for (std::uint32_t first = worker * burst; first < packets; first += workers * burst) {
+            const std::uint32_t count = std::min(burst, packets - first);
+            std::vector<std::uint16_t> lengths(count);
+            packet.stamp(first, count, pointers.data());
+            packet.lengths(first, count, lengths.data());
+            for (std::uint32_t k = 0; k < count; ++k)
+                out.emplace_back(frames[k].begin(), frames[k].begin() + lengths[k]);
+        }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+TEST(AnyPacket, of_a_stream_is_sent_once_by_1_2_3_or_8_workers) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        ModelMaker maker(seed);
+        const auto packet = try_build(maker.make());
+        if (packet == nullptr) continue;
+        const auto burst = static_cast<std::uint32_t>(1 + maker.below(33));
+        const auto alone = sent_by(1, *packet, burst, 200);
+        for (const std::uint32_t workers : {2U, 3U, 8U}) {
+            ASSERT_TRUE(sent_by(workers, *packet, burst, 200) == alone) << "seed " << seed << " " << workers;
+        }
+    }
+}
+
 TEST(AnyPacket, has_the_mean_size_that_it_says) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         ModelMaker maker(seed);
