@@ -58,7 +58,7 @@ void check_room(std::uint32_t shortest, std::size_t content, std::size_t grown,
 void check_crcs(const Layout& layout, const Sizes& sizes, const PacketModel& model, bool is_signed,
                 std::vector<Problem>& problems) {
     for (const auto& crc : layout.crcs) {
-        if (!is_signed) break;
+        if (!is_signed || crc.to != to_the_end) continue;
         problems.push_back({crc.pointer,
                             "the signature is written behind the CRC32c that covers it: give "
                             "checksum, or leave signature and latency out"});
