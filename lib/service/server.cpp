@@ -481,6 +481,7 @@ struct Server::Implementation {
     void accept_local();
     void accept_remote();
     void take(Fd client, bool local);
+    void turn_away(const Fd& client) const noexcept;
     template <class Accept>
     void wait(asio::posix::stream_descriptor& listener, Accept accept);
 
@@ -550,11 +551,26 @@ void Server::Implementation::wait(asio::posix::stream_descriptor& listener, Acce
     });
 }
 
+// Fits a fresh socket's buffer, so it is sent at once or not at all.
+void Server::Implementation::turn_away(const Fd& client) const noexcept {
+    constexpr std::string_view answer =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\nContent-Type: "
+        "application/json\r\n"
+        "Content-Length: 98\r\n\r\n"
+        "{\"error\":{\"code\":\"too_many_connections\",\"message\":\"all connections are "
+        "taken\",\"hint\":\"close one\"}}";
+    ::send(client.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void Server::Implementation::accept_local() {
     wait(*local, [this] {
         Fd client = unix_listener->accept();
         const bool taken = static_cast<bool>(client);
-        if (taken && loop.local < options.connections) take(std::move(client), true);
+        if (taken && loop.local < options.connections) {
+            take(std::move(client), true);
+        } else if (taken) {
+            turn_away(client);
+        }
         return taken;
     });
 }
@@ -563,7 +579,11 @@ void Server::Implementation::accept_remote() {
     wait(*remote, [this] {
         Fd client(::accept4(tcp_listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
         const bool taken = static_cast<bool>(client);
-        if (taken && loop.remote < options.connections) take(std::move(client), false);
+        if (taken && loop.remote < options.connections) {
+            take(std::move(client), false);
+        } else if (taken && !tls) {
+            turn_away(client);
+        }
         return taken;
     });
 }
