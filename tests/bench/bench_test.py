@@ -9,7 +9,7 @@ import xml.etree.ElementTree as xml
 BENCH = os.path.abspath(sys.argv[1])
 HEADER = re.compile(r"^host .*CPUs? \(.*\), SCHED_\w+\nTSC [\d.]+ GHz, .*line transfer .* load .* steal ", re.M)
 # Arguments of each subcommand whose output is a Result with its twins.
-RUNS = {"ring": ["--bulk", "1,8", "--kernel-format"], "blackhole": [], "pacing": [], "burst": ["--burst", "1,32,100"]}
+RUNS = {"tx": [], "rx": [], "ring": ["--bulk", "1,8", "--kernel-format"], "blackhole": [], "pacing": [], "burst": ["--burst", "1,32,100"]}
 # These make a network namespace of their own.
 if os.geteuid() == 0:
     RUNS |= {"flush": ["--threshold", "1,8"], "peers": [], "receive": []}

@@ -24,9 +24,9 @@ constexpr const char* tx_help =
     "(schedule, ring,\n"
     "worker, stamp, tx_burst) beside the bare loop (mempool get, tx_burst of constant pre-filled frames), "
     "which run in\n"
-    "alternation in this process. Medians of 15 short rounds; ratio is road by floor. Other work on the "
-    "machine raises\n"
-    "both: trust the ratio, and the minima in brackets.\n"
+    "alternation in this process: 15 short rounds, min, median and 90th percentile. A row is a case and its "
+    "burst.\n"
+    "Other work on the machine raises both: trust the ratio.\n"
     "  constant, two_fields, signature   64 bytes, at bursts of 1, 8, 32 and 64; _dispatch: planned on "
     "another "
     "lcore\n"
@@ -147,13 +147,13 @@ int main(int argc, char** argv) {
     volley::bench::TxOptions tx;
     CLI::App* const tx_command = app.add_subcommand("tx", tx_help);
     tx_command->add_flag("--short", tx.short_run, "few short rounds: to see that it runs, not how fast");
-    tx_command->add_option("--json", tx.json, "write the rows to this file")->type_name("FILE");
     tx_command->add_option("--case", tx.only, "run this case only, such as constant or two_fields_dispatch");
+    add_files(*tx_command, tx.files);
     volley::bench::RxOptions rx;
     CLI::App* const rx_command = app.add_subcommand("rx", rx_help);
     rx_command->add_flag("--short", rx.short_run, "few short rounds: to see that it runs, not how fast");
-    rx_command->add_option("--json", rx.json, "write the rows to this file")->type_name("FILE");
     rx_command->add_option("--case", rx.only, "run this case only, such as count or verify_all");
+    add_files(*rx_command, rx.files);
     volley::bench::RingOptions ring;
     CLI::App* const ring_command = app.add_subcommand("ring", ring_help);
     ring_command->add_flag("--short", ring.short_run, "few small rounds: to see that it runs, not how fast");

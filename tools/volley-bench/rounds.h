@@ -4,30 +4,25 @@
 #include <string>
 #include <vector>
 
+#include "volley-bench/table.h"
+
 namespace volley::bench {
 
 /// TSC cycles of CPU time that this thread has used: time in which it was not on a CPU does not count.
 std::uint64_t thread_cycles();
 
-/// One line of a table: a case beside the bare loop of the same rounds. cycles: TSC cycles of the thread's
-/// own CPU time a packet, medians over the rounds.
+/// A case beside the bare loop of the same rounds: TSC cycles of the thread's own CPU time a packet.
 struct Row {
-    std::string name;
-    std::uint32_t burst = 0;
-    double cycles = 0;
-    double floor_cycles = 0;
-    double cycles_min = 0;
-    double floor_min = 0;
-    [[nodiscard]] double ratio() const { return cycles / floor_cycles; }
+    std::string label;
+    Summary cycles;
+    Summary floor;
+    Summary ratio;  ///< of the two of the same round
 };
 
-/// A row from the rounds of both, in cycles a packet.
-Row make_row(const std::string& name, std::uint32_t burst, const std::vector<double>& cycles,
-             const std::vector<double>& floor);
+/// Cycles a packet of each round, in the same order. Throws std::invalid_argument when they are not as many.
+Row make_row(std::string label, const std::vector<double>& cycles, const std::vector<double>& floor);
 
-/// The table to stdout and, when json_file is not empty, the rows as
-/// [{"case", "burst", "cycles", "floor_cycles", "ratio", "cycles_min", "floor_min"}, …] into it. Throws
-/// std::runtime_error naming the file.
-void publish_rows(const std::vector<Row>& rows, const std::string& json_file);
+/// Columns "cycles", "bare loop" and "ratio".
+Table table_of(std::string name, const std::vector<Row>& rows);
 
 }  // namespace volley::bench

@@ -13,6 +13,7 @@
 #include "packet/template.h"
 #include "port/mbuf_pool.h"
 #include "port/port.h"
+#include "volley-bench/machine.h"
 #include "volley-bench/rounds.h"
 #include "worker/rx_worker.h"
 
@@ -184,12 +185,13 @@ Row measure(Bench& bench, const Case& c, std::uint64_t packets, unsigned rounds)
                  (row->expected_packets() - arrived);
     }
     if (wrong != 0) throw std::runtime_error(c.name + ": the receiver miscounted");
-    return make_row(c.name, burst, road, floor);
+    return make_row(c.name, road, floor);
 }
 
 }  // namespace
 
 int run_rx(const RxOptions& options) {
+    const MachineWatch watch(options.short_run);
     dpdk::EalOptions eal;
     eal.name = "volley-bench";
     eal.lcores = "0@0";
@@ -205,7 +207,11 @@ int run_rx(const RxOptions& options) {
         if (!options.only.empty() && options.only != c.name) continue;
         rows.push_back(measure(bench, c, packets, rounds));
     }
-    publish_rows(rows, options.json);
+    Result result;
+    result.subcommand = "rx";
+    result.tables.push_back(table_of("Receiving 64 bytes on net_ring, burst 32", rows));
+    result.machine = watch.finish();
+    publish(result, options.files);
     return 0;
 }
 

@@ -2,12 +2,14 @@
 
 #include <string>
 
+#include "volley-bench/table.h"
+
 namespace volley::bench {
 
 struct RxOptions {
     bool short_run = false;  ///< fewer rounds: checks the format, not the speed
-    std::string json;        ///< file for the rows; empty: none
-    std::string only;        ///< case to run; empty: all
+    OutputFiles files;
+    std::string only;  ///< case to run; empty: all
 };
 
 /// The receiver's turn (rx_burst, recognise, account, free) beside a bare loop of rx_burst and free, in

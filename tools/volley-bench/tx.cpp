@@ -12,6 +12,7 @@
 #include "packet/template.h"
 #include "port/port.h"
 #include "traffic/pace.h"
+#include "volley-bench/machine.h"
 #include "volley-bench/rounds.h"
 #include "volley-bench/tx_cases.h"
 #include "worker/lcore_loop.h"
@@ -142,12 +143,13 @@ Row measure(Bench& bench, const TxCase& c, std::uint32_t burst, unsigned rounds)
         floor.push_back(bench.floor(burst));
         road.push_back(bench.road(c, burst));
     }
-    return make_row(c.name, burst, road, floor);
+    return make_row(c.name + " " + std::to_string(burst), road, floor);
 }
 
 }  // namespace
 
 int run_tx(const TxOptions& options) {
+    const MachineWatch watch(options.short_run);
     dpdk::EalOptions eal;
     eal.name = "volley-bench";
     eal.lcores = std::thread::hardware_concurrency() > 1 ? "0@0,1@1" : "0@0,1@0";
@@ -160,7 +162,11 @@ int run_tx(const TxOptions& options) {
     for (const TxCase& c : tx_cases(options.only)) {
         for (const std::uint32_t burst : c.bursts) rows.push_back(measure(bench, c, burst, rounds));
     }
-    publish_rows(rows, options.json);
+    Result result;
+    result.subcommand = "tx";
+    result.tables.push_back(table_of("Sending on net_null, cases by burst", rows));
+    result.machine = watch.finish();
+    publish(result, options.files);
     return 0;
 }
 

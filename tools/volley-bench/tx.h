@@ -2,12 +2,14 @@
 
 #include <string>
 
+#include "volley-bench/table.h"
+
 namespace volley::bench {
 
 struct TxOptions {
     bool short_run = false;  ///< fewer and shorter rounds: checks the format, not the speed
-    std::string json;        ///< file for the rows; empty: none
-    std::string only;        ///< case to run; empty: all
+    OutputFiles files;
+    std::string only;  ///< case to run; empty: all
 };
 
 /// The whole road from plan to tx_burst beside the bare floor loop, in alternation in one process on
