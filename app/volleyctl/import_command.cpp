@@ -38,6 +38,9 @@ int ImportCommand::import_pktgen() const {
     if (!file || !(text << file.rdbuf())) throw imports::Error("cannot read " + script_);
     auto variables = options_;
     if (ipv6_) variables["IP6"] = "6";
+    // What the sample scripts fall back to.
+    for (const auto& [name, value] : {std::pair{"PKT_SIZE", "60"}, {"THREADS", "1"}, {"F_THREAD", "0"}})
+        variables.emplace(name, value);
     const auto port = variables.find("DST_PORT");
     if (port != variables.end()) {
         const std::size_t dash = port->second.find('-');
@@ -47,6 +50,12 @@ int ImportCommand::import_pktgen() const {
     imports::PktgenScript script = imports::parse_pktgen(text.str(), std::move(variables));
     const nlohmann::ordered_json made = pktgen_config(script);
     for (const std::string& note : script.notes) std::cerr << note << '\n';
+    if (const auto threads = options_.find("THREADS"); threads != options_.end() && threads->second != "1") {
+        std::cerr
+            << "-t " << threads->second
+            << ": one worker sends what one thread would; give the port more lcores, and the stream their "
+               "rate and count together\n";
+    }
     std::cerr << "the payload is zeros, without pktgen's own header (magic, sequence, time)\n";
     // A script's names may be no UTF-8.
     std::cout << made.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

@@ -30,6 +30,7 @@ class Converter {
         if (const auto count = number("count"); count.value_or(0) != 0) stream["count"] = *count;
         if (const auto burst = number("burst"); burst.value_or(0) > 1) {
             stream["burst"] = std::min<std::uint64_t>(*burst, 256);
+            if (*burst > 256) note("burst " + std::to_string(*burst) + " becomes 256, the most");
         }
         stream["packet"] = packet();
         tell_rest();
@@ -67,8 +68,20 @@ class Converter {
                 stream["rate"] = std::to_string(std::max<std::uint64_t>(1'000'000'000 / *delay, 1)) + "pps";
             }
         }
-        if (rate.value_or(0) != 0) stream["rate"] = std::to_string(*rate) + "Mbps";
+        if (rate.value_or(0) != 0) stream["rate"] = packets_of(*rate);
         if (pps.value_or(0) != 0) stream["rate"] = std::to_string(*pps) + "pps";
+    }
+
+    /// pktgen turns Mbit/s into a delay by its least size, which is without FCS.
+    json packets_of(std::uint64_t megabits) {
+        std::uint64_t bytes = 60;
+        for (const char* name : {"pkt_size", "min_pkt_size"}) {
+            const auto found = device_.parameters.find(name);
+            if (found != device_.parameters.end()) bytes = number_of(found->second).value_or(bytes);
+        }
+        const double pps =
+            static_cast<double>(megabits) * 1e6 / 8 / static_cast<double>(std::max<std::uint64_t>(bytes, 42));
+        return std::to_string(static_cast<std::uint64_t>(std::max(pps, 1.0) + 0.5)) + "pps";
     }
 
     /// A range that steps, or is drawn with the flag; "" when neither end is given.
@@ -96,6 +109,7 @@ class Converter {
         if (!first) first = take(other);
         const auto values = number(count);
         const bool drawn = flag(random_flag);
+        if (!first && values) note(count + " " + std::to_string(*values) + " has no effect without " + name);
         if (!first) return nullptr;
         if (values.value_or(0) < 2) return *first;
         std::string digits = *first;
@@ -188,8 +202,11 @@ class Converter {
                                        : (device_.parameters.contains("dst") ? "dst" : "dst_min");
         set(ip, "dst", range(first, ipv6 ? "dst6_max" : "dst_max", "IPDST_RND", length));
         const auto hex_byte = [&](const char* name) -> std::optional<std::uint64_t> {
-            const auto value = number_of(take(name).value_or(""), 16);
-            return value && *value <= 0xff ? value : std::nullopt;
+            const auto text = take(name);
+            const auto value = number_of(text.value_or(""), 16);
+            if (value && *value <= 0xff) return value;
+            if (text) note(name + (" " + *text) + " is no byte of two hexadecimal digits; left out");
+            return std::nullopt;
         };
         if (const auto tos = hex_byte("tos"); tos && !ipv6) {
             ip["dscp"] = *tos >> 2U;
@@ -217,7 +234,11 @@ class Converter {
             note("xmit_mode " + *mode + " has no equivalent: Volley sends through its own driver");
         for (const auto& [name, value] : device_.parameters) {
             std::string text = name;
-            note(text.append(" ").append(value).append(" has no equivalent"));
+            if (value.empty()) {
+                note(text.append(" is empty (its variable was not set); left out"));
+            } else {
+                note(text.append(" ").append(value).append(" has no equivalent"));
+            }
         }
         for (const std::string& name : device_.flags) note("flag " + name + " has no equivalent");
     }

@@ -23,8 +23,9 @@ struct PktgenScript {
 };
 
 /// Reads the pgset, pg_set and echo lines of a script for the kernel's pktgen, with its variables, defaults
-/// (`[ -z "$X" ] && X=…`, `${X:-…}`) and tests for empty variables; nothing is executed. Loops are read once.
-/// variables: what the sample scripts' options set (DEV, PKT_SIZE, …). Throws Error when no device is set up.
+/// (`[ -z "$X" ] && X=… || X=…`, `${X:-…}`, `read … <<< $(parse_addr …)`), tests and `if`; nothing is
+/// executed. Loops are read once, with their variable as it begins. variables: what the sample scripts'
+/// options set (DEV, PKT_SIZE, …). Throws Error when no device is set up.
 PktgenScript parse_pktgen(std::string_view text, std::map<std::string, std::string> variables);
 
 }  // namespace volley::imports

@@ -36,6 +36,51 @@ for ((thread = 0; thread <= 0; thread++)); do
 done
 """
 
+# What scripts in the manner of the kernel's samples share: an address by default, a range, ports, a test of "not empty".
+ADDRESS = """if [ -z "$DEST_IP" ]; then
+    [ -z "$IP6" ] && DEST_IP="192.0.2.7" || DEST_IP="2001:db8::7"
+fi
+[ -z "$DST_MAC" ] && usage && err 2 "which address? -m"
+[ -z "$COUNT" ] && COUNT=64
+pg_set $DEV "count $COUNT"
+pg_set $DEV "pkt_size $PKT_SIZE"
+pg_set $DEV "dst_mac $DST_MAC"
+"""
+ONE_FLOW = ADDRESS + """pg_set $DEV "dst$IP6 $DEST_IP"
+if [ -n "$DST_PORT" ]; then
+    read -r LOW HIGH <<< $(parse_ports $DST_PORT)
+    pg_set $DEV "udp_dst_min $LOW"
+    pg_set $DEV "udp_dst_max $HIGH"
+fi
+"""
+MANY_FLOWS = ADDRESS + """read -r LOW HIGH <<< "$(parse_addr${IP6} $DEST_IP)"
+read -r FROM TO <<< $(parse_addr 198.18.0.0/15)
+if [[ -n "$BURST" ]]; then
+    err 1 "no bursts here"
+fi
+for ((thread = $F_THREAD; thread <= $L_THREAD; thread++)); do
+    dev=${DEV}@${thread}
+    pg_set $dev "dst${IP6}_min $LOW"
+    pg_set $dev "dst${IP6}_max $HIGH"
+    [ ! -z "$UDP_CSUM" ] && pg_set $dev "flag UDPCSUM"
+    pg_set $dev "flag IPSRC_RND"
+    pg_set $dev "src_min $FROM"
+    pg_set $dev "src_max $TO"
+done
+"""
+FLOW_BY_THREAD = """[ -z "$BURST" ] && BURST=32
+for ((thread = $F_THREAD; thread <= $L_THREAD; thread++)); do
+    dev=${DEV}@${thread}
+    pg_set $dev "src_min 198.18.$((thread+1)).1"
+    pg_set $dev "src_max 198.18.$((thread+1)).1"
+    if [[ ${BURST} -ne 0 ]]; then
+        pg_set $dev "burst $BURST"
+    else
+        info "$dev without bursts"
+    fi
+done
+"""
+
 
 class ImportPktgen(unittest.TestCase):
     def setUp(self):
@@ -80,6 +125,63 @@ class ImportPktgen(unittest.TestCase):
         config["ports"][0]["device"] = "net_null0"
         pcap, _ = self.folder.render(config, 24)
         self.assertEqual(set(fields(pcap, "ipv6.src", "ipv6.dst")), {("fd00::1", "fd00::2")})
+
+    def headers(self, script, *options):
+        config, told = self.imported(script, "-i", "eth0", *options)
+        return {name: fields for header in config["streams"][0]["packet"]["headers"] for name, fields in header.items()}, told
+
+    def test_the_address_is_the_option_s_or_the_default_of_its_family(self):
+        mac = ("-m", "02:00:00:00:00:09")
+        self.assertEqual(self.headers(ONE_FLOW, *mac)[0]["ipv4"], {"dst": "192.0.2.7"})
+        self.assertEqual(self.headers(ONE_FLOW, *mac, "-6")[0]["ipv6"], {"dst": "2001:db8::7"})
+        self.assertEqual(self.headers(ONE_FLOW, *mac, "-d", "192.0.2.1")[0]["ipv4"], {"dst": "192.0.2.1"})
+        config, _ = self.imported(ONE_FLOW, "-i", "eth0", *mac)
+        self.assertEqual((config["streams"][0]["count"], config["streams"][0]["packet"]["frame_size"]), (64, 64))
+
+    def test_ports_and_prefixes_become_ranges(self):
+        made, told = self.headers(ONE_FLOW, "-m", "02:00:00:00:00:09", "-p", "80-90")
+        self.assertEqual(made["udp"]["dst"], {"increment": {"from": 80, "to": 90}})
+        self.assertNotIn("stops", told)
+        made, _ = self.headers(MANY_FLOWS, "-m", "02:00:00:00:00:09", "-d", "10.1.2.0/23")
+        self.assertEqual(made["ipv4"]["dst"], {"increment": {"from": "10.1.2.0", "to": "10.1.3.255"}})
+        self.assertEqual(made["ipv4"]["src"], {"random": {"from": "198.18.0.0", "to": "198.19.255.255"}})
+        self.assertEqual(made["udp"]["checksum"], 0, "the flag is set only where UDP_CSUM is not empty")
+        made, _ = self.headers(MANY_FLOWS, "-6", "-d", "2001:db8::10/124")
+        self.assertEqual(made["ipv6"]["dst"], {"increment": {"from": "2001:db8::10", "to": "2001:db8::1f"}})
+
+    def test_where_the_script_would_stop_is_told(self):
+        self.assertIn("line 4: the script stops here: which address? -m", self.headers(ONE_FLOW)[1])
+        self.assertIn("no bursts here", self.headers(MANY_FLOWS, "-b", "8")[1])
+        self.assertIn("not understood: read", self.headers(MANY_FLOWS, "-d", "example")[1])
+
+    def test_a_loop_is_read_once_with_its_first_thread(self):
+        config, told = self.imported(FLOW_BY_THREAD, "-i", "eth0", "-f", "4", "-t", "3")
+        self.assertEqual(config["streams"][0]["packet"]["headers"][1]["ipv4"], {"src": "198.18.5.1"})
+        self.assertEqual(config["streams"][0]["burst"], 32)
+        self.assertIn("-t 3: one worker", told)
+        config, _ = self.imported(FLOW_BY_THREAD, "-i", "eth0", "-b", "0")
+        self.assertNotIn("burst", config["streams"][0])
+
+    def test_conditions_on_one_line_and_their_alternatives(self):
+        made, _ = self.headers('if [ -n "$NONE" ]; then pgset "vlan_id 1"; fi\nPGDEV=/proc/net/pktgen/eth0\n'
+                               'if [ -z "$NONE" ]; then pgset "dst 10.0.0.1"; pgset "src_min 10.0.0.2"; else pgset "dst 10.0.0.3"; fi\n'
+                               'if [ "$PKT_SIZE" == 60 ]; then\npgset "udp_dst_min 5"\nelif [ -z "$NONE" ]; then\n'
+                               'pgset "udp_dst_min 6"\nelse\npgset "udp_dst_min 7"\nfi\n'
+                               'if [ -n "$NONE" ]; then\npgset "udp_src_min 1"\nelif [ ! -n "$NONE" ]; then pgset "udp_src_min 2"\n'
+                               'else pgset "udp_src_min 3"; fi\n')
+        self.assertEqual(made["ipv4"], {"src": "10.0.0.2", "dst": "10.0.0.1"})
+        self.assertEqual((made["udp"]["dst"], made["udp"]["src"]), (5, 2))
+        self.assertNotIn("vlan", made)
+
+    def test_values_that_do_not_stay_as_written_are_named(self):
+        _, told = self.headers('pgset "burst 512"\npgset "tos zz"\npgset "dst_mac_count 3"\npgset "dst_min $NONE"\n')
+        for text in ("burst 512 becomes 256", "tos zz is no byte", "dst_mac_count 3 has no effect without dst_mac",
+                     "dst_min is empty (its variable was not set)"):
+            self.assertIn(text, told)
+
+    def test_a_rate_in_megabits_counts_the_frame_without_fcs(self):
+        config, _ = self.imported('pgset "rate 100"\npgset "pkt_size 60"\n')
+        self.assertEqual(config["streams"][0]["rate"], "208333pps")
 
     def test_a_script_without_a_device_is_refused(self):
         got = run("import", "pktgen", self.folder.write("script.sh", "echo hello\n"))
