@@ -15,6 +15,8 @@ using Table = std::vector<std::uint32_t>;
 /// What a checksum depends on decides how it gets into the packet.
 enum class Dependence : std::uint8_t { unknown, visiting, constant, size, index };
 
+enum class Visit : std::uint8_t { no, now, done };
+
 /// A checksum that stamping computes, with what it starts from by variant.
 struct Slot {
     std::size_t checksum;
@@ -34,6 +36,7 @@ class Summer {
           end_(end),
           problems_(problems),
           dependence_(layout.checksums.size(), Dependence::unknown),
+          crcs_done_(layout.crcs.size(), Visit::no),
           tables_(layout.checksums.size()) {}
 
     void run() {
@@ -44,7 +47,7 @@ class Summer {
             return;
         }
         for (const auto& field : layout_.lengths) add_length(field);
-        for (const auto& field : layout_.crcs) add_crc(field);
+        for (std::size_t c = 0; c < layout_.crcs.size(); ++c) visit_crc(c);
         for (std::size_t c = 0; c < layout_.checksums.size(); ++c) visit(c);
         if (!problems_.empty()) return;
         for (const auto c : order_) add_checksum(c);
@@ -75,6 +78,7 @@ class Summer {
     }
 
     void add_length(const LengthField& field);
+    void visit_crc(std::size_t c);
     void add_crc(const CrcField& field);
     void visit(std::size_t c);
     [[nodiscard]] Dependence own_dependence(const ChecksumField& sum) const;
@@ -97,6 +101,7 @@ class Summer {
     std::uint32_t end_;
     std::vector<Problem>& problems_;
     std::vector<Dependence> dependence_;
+    std::vector<Visit> crcs_done_;
     std::vector<Table> tables_;       ///< by checksum: values by variant, when they depend on the size alone
     std::vector<std::size_t> order_;  ///< covered before covering
     std::vector<Slot> slots_;
@@ -119,6 +124,23 @@ void Summer::add_length(const LengthField& field) {
         out_.image[field.at] = static_cast<std::uint8_t>(values[0]);
         out_.image[field.at + 1] = static_cast<std::uint8_t>(values[0] >> 8);
     }
+}
+
+/// A CRC that covers another is computed after it, both here and by stamping.
+void Summer::visit_crc(std::size_t c) {
+    const CrcField& field = layout_.crcs[c];
+    if (crcs_done_[c] == Visit::now) {
+        problems_.push_back({field.pointer, "two CRC32c cover each other; give one of them"});
+        crcs_done_[c] = Visit::done;
+    }
+    if (crcs_done_[c] != Visit::no) return;
+    crcs_done_[c] = Visit::now;
+    for (std::size_t other = 0; other < layout_.crcs.size(); ++other) {
+        const std::uint32_t at = layout_.crcs[other].at;
+        if (other != c && at < field.to && field.from < at + 4) visit_crc(other);
+    }
+    add_crc(field);
+    crcs_done_[c] = Visit::done;
 }
 
 /// A CRC of bytes that do not vary stands in the image; any other is computed packet by packet.

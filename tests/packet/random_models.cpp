@@ -169,8 +169,13 @@ void ModelMaker::add_extensions(std::vector<HeaderModel>& headers) {
     }
 }
 
-void ModelMaker::add_sctp(std::vector<HeaderModel>& headers) {
+void ModelMaker::add_sctp(std::vector<HeaderModel>& headers, int depth) {
     headers.push_back(plain(sctp));
+    if (depth < 3 && chance(30)) {  // a CRC that covers another
+        headers.push_back(raw_bytes(bytes(4 * below(10))));
+        headers.push_back(plain(ipv6));
+        return add_sctp(headers, depth + 1);
+    }
     if (chance(70)) headers.push_back(plain(sctp_data));
     if (chance(50)) headers.push_back(raw_bytes(bytes(4 * below(10))));
 }
@@ -234,7 +239,7 @@ void ModelMaker::add_transport(std::vector<HeaderModel>& headers, bool four, int
             return add_ip(headers, depth + 1);
         }
     } else {
-        return add_sctp(headers);
+        return add_sctp(headers, depth);
     }
     if (chance(40)) headers.push_back(raw_bytes(bytes(below(40))));
 }

@@ -23,7 +23,7 @@ class ModelMaker {
   private:
     HeaderModel extension(HeaderKind kind);
     void add_extensions(std::vector<HeaderModel>& headers);
-    void add_sctp(std::vector<HeaderModel>& headers);
+    void add_sctp(std::vector<HeaderModel>& headers, int depth);
     void add_dns(std::vector<HeaderModel>& headers);
     void add_ethernet(std::vector<HeaderModel>& headers, int depth);
     void add_ip(std::vector<HeaderModel>& headers, int depth);
