@@ -7,23 +7,15 @@
 namespace volley::config {
 namespace {
 
-using packet::FieldValue;
 using packet::HeaderKind;
-
-bool gives(const packet::HeaderModel& header, std::string_view name) {
-    return std::any_of(header.fields.begin(), header.fields.end(),
-                       [&](const FieldValue& value) { return value.field->name == name; });
-}
 
 /// A source that was not given was the sender's own address, so it is where the way back leads.
 packet::PacketModel way_back(const packet::PacketModel& packet, const Port* sender) {
     packet::PacketModel out = packet::reversed(packet);
     if (sender == nullptr || !sender->mac || out.headers.empty()) return out;
     packet::HeaderModel& eth = out.headers.front();
-    if (eth.kind != HeaderKind::eth || eth.resolve || gives(eth, "dst")) return out;
-    FieldValue dst{packet::find_field(HeaderKind::eth, "dst"), {}};
-    dst.program.from = *sender->mac;
-    eth.fields.push_back(std::move(dst));
+    if (eth.kind != HeaderKind::eth || eth.resolve) return out;
+    packet::give_rest(eth, "dst", *sender->mac);
     return out;
 }
 

@@ -59,6 +59,11 @@ class Checker {
     }
 
   private:
+    /// The way back has fields that the file does not.
+    static std::string direction(const Stream& stream) {
+        return stream.is_reverse ? " (in " + quote(stream.name) + ", the way back)" : "";
+    }
+
     void wrong(const std::string& pointer, std::string text) {
         decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
     }
@@ -70,7 +75,8 @@ class Checker {
         const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
         auto result = packet::build(stream.packet, port.mac, signing);
         if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
-            for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
+            for (const packet::Problem& problem : *problems)
+                wrong(place + problem.pointer, problem.text + direction(stream));
             return;
         }
         const auto& packet = *std::get<std::unique_ptr<const packet::PacketTemplate>>(result);
@@ -86,7 +92,8 @@ class Checker {
             const std::string place = stream.pointer + "/packet/packets/" + std::to_string(i);
             auto result = packet::build(stream.source.packets[i], port.mac, signing);
             if (const auto* problems = std::get_if<std::vector<packet::Problem>>(&result)) {
-                for (const packet::Problem& problem : *problems) wrong(place + problem.pointer, problem.text);
+                for (const packet::Problem& problem : *problems)
+                    wrong(place + problem.pointer, problem.text + direction(stream));
                 continue;
             }
             built.push_back(std::move(std::get<0>(result)));

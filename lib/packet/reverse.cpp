@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 
+#include "packet/bits.h"
 #include "packet/defaults.h"
+#include "packet/resolve.h"
 #include "packet/stacking.h"
 
 namespace volley::packet {
@@ -40,40 +42,64 @@ std::string_view exchanged(HeaderKind header, std::string_view name) {
     return name;
 }
 
-/// "ipv4.2.src" becomes "ipv4.2.dst"; names of variables stay.
-std::string exchanged(const std::string& nest) {
+/// A tunnel's destination port says what it carries, in both directions.
+bool is_tunnel(const PacketModel& model, std::size_t h) {
+    if (model.headers[h].kind != udp || h + 1 >= model.headers.size()) return false;
+    const HeaderKind carried = model.headers[h + 1].kind;
+    return carried != dns && udp_port(carried).has_value();
+}
+
+/// The names of the headers whose fields stay.
+std::vector<std::string> names_of_tunnels(const PacketModel& model) {
+    std::vector<std::string> out;
+    const auto names = layer_names(model);
+    for (std::size_t h = 0; h < names.size(); ++h) {
+        if (is_tunnel(model, h)) out.push_back(names[h]);
+    }
+    return out;
+}
+
+/// "ipv4.2.src" becomes "ipv4.2.dst"; names of variables stay, and those of fields that do.
+std::string exchanged(const std::string& nest, const std::vector<std::string>& stays) {
     const auto dot = nest.rfind('.');
     if (dot == std::string::npos) return nest;
+    if (std::find(stays.begin(), stays.end(), nest.substr(0, dot)) != stays.end()) return nest;
     const auto* const header = find_header(std::string_view(nest).substr(0, nest.find('.')));
     if (header == nullptr) return nest;
     return nest.substr(0, dot + 1) + std::string(exchanged(*header, std::string_view(nest).substr(dot + 1)));
 }
 
-void add_value(HeaderModel& header, std::string_view name, Value filled) {
-    const auto* const field = find_field(header.kind, name);
-    const bool given = std::any_of(header.fields.begin(), header.fields.end(),
-                                   [&](const FieldValue& value) { return value.field == field; });
-    if (given) return;
-    FieldValue value{field, {}};
-    value.program.from = filled;
-    header.fields.push_back(std::move(value));
-}
-
 void add_default(HeaderModel& header, std::string_view name) {
-    add_value(header, name, default_of(header.kind, name).value_or(0));
+    give_rest(header, name, default_of(header.kind, name).value_or(0));
 }
 
 }  // namespace
 
+void give_rest(HeaderModel& header, std::string_view name, Value filled) {
+    const auto* const field = find_field(header.kind, name);
+    Value left = low_bits(field->bit_width);
+    bool given = false;
+    for (const FieldValue& value : header.fields) {
+        if (value.field != field) continue;
+        given = true;
+        left &= value.program.mask ? ~*value.program.mask : 0;
+    }
+    if (left == 0) return;
+    // Behind what was given, whose programs other fields may nest in by the field's name.
+    FieldValue value{field, {}};
+    value.program.from = filled;
+    if (given) value.program.mask = left;
+    header.fields.push_back(std::move(value));
+}
+
 PacketModel reversed(PacketModel model) {
+    const auto stays = names_of_tunnels(model);
     for (std::size_t h = 0; h < model.headers.size(); ++h) {
         auto& header = model.headers[h];
-        const auto carried = header.kind == udp && h + 1 < model.headers.size()
-                                 ? std::optional(model.headers[h + 1].kind)
-                                 : std::nullopt;
-        // A tunnel's destination port says what it carries, in both directions.
-        const bool tunnel = carried && *carried != dns && udp_port(*carried);
-        if (carried == dns) add_value(header, "dst", *udp_port(dns));
+        const bool tunnel = is_tunnel(model, h);
+        const bool query =
+            header.kind == udp && h + 1 < model.headers.size() && model.headers[h + 1].kind == dns;
+        if (query) give_rest(header, "dst", *udp_port(dns));
         for (const auto& pair : pairs) {
             if (pair.header != header.kind || !pair.with_default || tunnel) continue;
             add_default(header, pair.one);
@@ -81,10 +107,10 @@ PacketModel reversed(PacketModel model) {
         }
         for (auto& [field, program] : header.fields) {
             if (!tunnel) field = find_field(header.kind, exchanged(header.kind, field->name));
-            program.nest = exchanged(program.nest);
+            program.nest = exchanged(program.nest, stays);
         }
     }
-    for (auto& [name, program] : model.variables) program.nest = exchanged(program.nest);
+    for (auto& [name, program] : model.variables) program.nest = exchanged(program.nest, stays);
     return model;
 }
 

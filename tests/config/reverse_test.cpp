@@ -44,6 +44,22 @@ TEST(Reverse, adds_the_stream_of_the_other_direction_with_its_own_name) {
     EXPECT_TRUE(field_of(back, 2, "src") == 9);
 }
 
+TEST(Reverse, leads_to_the_port_that_sent_in_the_bits_that_a_mask_leaves) {
+    const Model model = decoded(file(
+        R"("reverse": "west", "packet": {"headers": [{"eth": {"src": {"increment": {"from": 0, "to": 3}, "mask": "0xff00"}}}, {"ipv4": {}}]})"));
+    ASSERT_EQ(model.streams.size(), 2U);
+    const auto& rest = model.streams[1].packet.headers[0].fields.back();
+    EXPECT_EQ(rest.field->name, "dst");
+    EXPECT_TRUE(rest.program.from == 0x02000000000e);
+    EXPECT_TRUE(rest.program.mask == 0xffffffff00ff);
+}
+
+TEST(Reverse, is_named_where_a_problem_is_found_in_it) {
+    const std::string bad =
+        R"(, {"name": "t", "port": "west", "rate": "1kpps", "reverse": "east", "packet": {"headers": [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": 0, "to": 3}, "nest": "udp.src"}}}]}})";
+    EXPECT_NE(problems_of(file(udp, bad)).find("(in \"t.reverse\", the way back)"), std::string::npos);
+}
+
 TEST(Reverse, is_shown_as_it_was_written) {
     const Model model = decoded(file(R"("reverse": "west", )" + udp));
     const std::string dump = dump_config(model);

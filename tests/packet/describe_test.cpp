@@ -120,6 +120,35 @@ TEST(Reversed, leaves_the_port_that_announces_a_tunnel) {
     EXPECT_EQ(hex({bytes.begin() + 34, bytes.begin() + 38}), "053912b5");
 }
 
+TEST(Reversed, leaves_what_nests_in_the_port_of_a_tunnel) {
+    auto model = packet({header(eth), header(ipv4), header(udp, {{"src", increment(5000, 5001)}}),
+                         header(vxlan), header(eth), header(ipv4, {{"src", increment(1, 4)}}),
+                         header(udp, {{"dst", increment(1, 4)}})});
+    model.headers[5].fields[0].program.nest = "udp.src";
+    model.headers[6].fields[0].program.nest = "ipv4.2.src";
+    const auto back = reversed(model);
+    EXPECT_EQ(back.headers[5].fields[0].program.nest, "udp.src");
+    EXPECT_EQ(back.headers[6].fields[0].program.nest, "ipv4.2.dst");
+    EXPECT_NE(built(back), nullptr);
+}
+
+TEST(Reversed, takes_the_bits_that_a_mask_leaves_along) {
+    auto masked = increment(0, 5);
+    masked.mask = 0xff;
+    auto nesting = increment(1, 3);
+    nesting.nest = "ipv4.src";
+    const auto model =
+        packet({header(eth), header(ipv4, {{"src", masked}}), header(udp, {{"src", nesting}})});
+    const auto back = reversed(model);
+    for (const unsigned index : {0U, 7U}) {
+        const auto there = bytes_of(*built(model), index);
+        const auto here = bytes_of(*built(back), index);
+        EXPECT_EQ(hex({there.begin() + 26, there.begin() + 30}), hex({here.begin() + 30, here.begin() + 34}));
+        EXPECT_EQ(hex({there.begin() + 30, there.begin() + 34}), hex({here.begin() + 26, here.begin() + 30}));
+        EXPECT_EQ(bytes_of(*built(reversed(back)), index), there);
+    }
+}
+
 TEST(Reversed, takes_a_query_of_dns_for_what_comes_back_from_its_port) {
     const auto model = packet({header(eth), header(ipv4), header(udp), header(dns)});
     const auto bytes = bytes_of(*built(reversed(model)), 0);
