@@ -56,7 +56,7 @@ TEST(Reverse, leads_to_the_port_that_sent_in_the_bits_that_a_mask_leaves) {
 
 TEST(Reverse, is_named_where_a_problem_is_found_in_it) {
     const std::string bad =
-        R"(, {"name": "t", "port": "west", "rate": "1kpps", "reverse": "east", "packet": {"headers": [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": 0, "to": 3}, "nest": "udp.src"}}}]}})";
+        R"(, {"name": "t", "port": "west", "rate": "1kpps", "reverse": "east", "packet": {"headers": [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": 0, "to": 3, "nest": "udp.src"}}}}]}})";
     EXPECT_NE(problems_of(file(udp, bad)).find("(in \"t.reverse\", the way back)"), std::string::npos);
 }
 
