@@ -259,7 +259,7 @@ void Daemon::fire(Event event) {
 }
 
 std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::uint64_t generation,
-                                               const traffic::Plan* previous) {
+                                               const traffic::Plan* previous, std::uint16_t salt) {
     traffic::Inputs input;
     for (std::size_t p = 0; p < road_.ports().size(); ++p) {
         const port::Port& port = *road_.ports()[p];
@@ -274,7 +274,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.end = end_;
     input.epoch_unix_ns = unix_ns_at(epoch_);
     input.previous_model = previous == nullptr ? nullptr : &model_;
-    input.salt = salt_;
+    input.salt = salt;
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
         std::vector<config::Problem> out;
@@ -346,7 +346,15 @@ void Daemon::set_end(const config::Run& run) {
     end_ns_ = run.duration ? saturating_add(epoch_ns_, run.duration->ns) : ~std::uint64_t{0};
 }
 
+// What can fail comes before anything is said of the run: one that cannot be leaves no trace.
 void Daemon::begin_run() {
+    const std::uint16_t salt = new_salt(salt_);
+    epoch_ = tsc_now();
+    set_end(model_.run);
+    auto plan = compile(model_, generation_ + 1, nullptr, salt);
+    limiters_.hold(*plan);
+    ++generation_;
+    salt_ = salt;
     situation_.run_id = new_run_id(model_.name);
     situation_.run_started_ns = std::nullopt;
     situation_.run_ended_ns = std::nullopt;
@@ -354,15 +362,10 @@ void Daemon::begin_run() {
     sent_before_ = road_.sent();
     silence_.reset();
     file_warning_.reset();
-    salt_ = new_salt(salt_);
     book_.begin();
     if (evidence_files_ != nullptr) evidence_files_->begin_run(situation_.run_id);
     tell();
     stats_->begin_run(stats_patience);
-    epoch_ = tsc_now();
-    set_end(model_.run);
-    auto plan = compile(model_, ++generation_, nullptr);
-    limiters_.hold(*plan);
     // Many streams take long to compile, so the schedule's zero follows it, or every stream would be late.
     const Duration ahead{lead.ns + plan->streams.size() * lead_a_stream.ns};
     epoch_ = tsc_now() + ticks(ahead);
@@ -726,13 +729,20 @@ bool Daemon::replace_plan(config::Model fresh) {
     const Tsc old_end = end_;
     const std::uint64_t old_end_ns = end_ns_;
     set_end(fresh.run);
-    std::unique_ptr<traffic::Plan> plan;
-    try {
-        plan = compile(fresh, generation_ + 1, plans_.current());
-        limiters_.hold(*plan);
-    } catch (...) {
+    const auto keep_end = [&] {
         end_ = old_end;
         end_ns_ = old_end_ns;
+    };
+    std::unique_ptr<traffic::Plan> plan;
+    try {
+        plan = compile(fresh, generation_ + 1, plans_.current(), salt_);
+        limiters_.hold(*plan);
+    } catch (const dpdk::Error& error) {
+        keep_end();
+        reload_warning_ = std::string("last reload refused: ") + error.what();
+        return false;
+    } catch (...) {
+        keep_end();
         throw;
     }
     const traffic::Plan& adopted_plan = *plan;

@@ -111,7 +111,7 @@ class Daemon {
     void note_silence();
     void watch_files();
     std::unique_ptr<traffic::Plan> compile(const config::Model& model, std::uint64_t generation,
-                                           const traffic::Plan* previous);
+                                           const traffic::Plan* previous, std::uint16_t salt);
     service::Outcome refuse_reload(service::Outcome::Verdict verdict, const std::string& code,
                                    const std::string& why);
     service::Outcome reload_done(const std::string& what);

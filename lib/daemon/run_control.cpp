@@ -193,6 +193,7 @@ Outcome Daemon::start(const Command& command) {
                        "stop it, or wait for its end");
     }
     const config::Model before = model_;
+    std::string failed = "unresolved";  // what the device or the network refuses, by the step at hand
     try {
         std::vector<Edit> edits;
         for (const char* key : {"duration", "multiplier"}) {
@@ -207,11 +208,12 @@ Outcome Daemon::start(const Command& command) {
         hurry_ = dry_ = false;
         next_hops_.forget();
         find_next_hops(model_);
+        failed = "not_begun";
         begin_run();
     } catch (const dpdk::Error& error) {
         model_ = before;
         configured_run_.reset();
-        return refused(Verdict::unavailable, "unresolved", error.what());
+        return refused(Verdict::unavailable, failed, error.what());
     } catch (const config::Error& error) {
         model_ = before;
         configured_run_.reset();

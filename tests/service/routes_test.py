@@ -136,6 +136,27 @@ class Steering(unittest.TestCase):
         got = self.daemon.post("/api/v1/start")
         self.assertEqual((got.status, got.json["error"]["code"], got.json["state"]), (409, "not_idle", "running"))
 
+    def test_a_start_that_fails_leaves_the_run_before_it_the_last_one(self):
+        packets = self.daemon.folder / "packets.cfg"
+        packets.write_text("{ fill(0x01, 60) }\n")
+        config = self.daemon.get("/api/v1/config").json
+        fed = {"name": "fed", "port": "east", "rate": "1kpps", "packet": {"trafgen": str(packets)}}
+        put = lambda streams: self.daemon.request("PUT", "/api/v1/config", {**config, "streams": streams}, If_Match="*")
+        self.assertEqual(put([*config["streams"], fed]).status, 200)
+        report = self.report_of(self.daemon.post("/api/v1/start", {"duration": "50ms"}).json["run_id"])
+        self.daemon.wait_for_state("idle")
+        keys = ("state", "run_id", "generation", "report_run_id", "warnings")
+        before = [self.daemon.state()[key] for key in keys]
+        packets.unlink()
+        got = self.daemon.post("/api/v1/start")
+        self.assertEqual((got.status, got.json["error"]["code"]), (422, "invalid_configuration"), got.text)
+        self.assertIn("packets.cfg", got.json["error"]["message"])
+        self.assertEqual([self.daemon.state()[key] for key in keys], before)
+        self.assertEqual(self.daemon.get("/api/v1/report").json, report)
+        sent = lambda: [s["tx"]["packets"] for s in self.daemon.get("/telemetry").json["streams"]]
+        self.assertEqual(sent(), [s["tx"]["packets"] for s in report["streams"]])
+        self.assertEqual(put(config["streams"]).status, 200)
+
     def test_settings_of_a_run_are_judged_and_named(self):
         got = self.daemon.post("/api/v1/start", {"duration": 5, "multiplier": "fast"})
         self.assertEqual(got.status, 422)
