@@ -125,6 +125,10 @@ void Feed::run() {
     }
 }
 
+imports::Error Feed::changed() const {
+    return imports::Error(source_.file + " has changed while it is being sent: the rest is not; start anew");
+}
+
 // False: control wants the thread to end.
 bool Feed::read_once(std::uint64_t first_offset_ns) {
     imports::CaptureReader reader(source_.file, source_.pad);
@@ -135,17 +139,15 @@ bool Feed::read_once(std::uint64_t first_offset_ns) {
         if (packets != 0 && frame->time_ns > before) offset += frame->time_ns - before;
         before = frame->time_ns;
         const auto bytes = prepare(*frame, nullptr);
-        if (++packets > survey_.packets || bytes.size() > survey_.longest) break;
+        // The window has room for frames of the survey's size.
+        if (++packets > survey_.packets || bytes.size() > survey_.longest) throw changed();
         while (!window_->push(bytes, static_cast<std::uint32_t>(bytes.size()), offset)) {
             if (stop_.load(std::memory_order_relaxed)) return false;
             std::this_thread::sleep_for(pause_while_full);
         }
         if (stop_.load(std::memory_order_relaxed)) return false;
     }
-    if (packets != survey_.packets) {
-        throw imports::Error(source_.file +
-                             " has changed while it is being sent: the rest is not; start anew");
-    }
+    if (packets != survey_.packets) throw changed();
     return true;
 }
 

@@ -67,6 +67,7 @@ class Feed {
                                           std::vector<std::uint64_t>* found);
     void note_sample(std::span<const std::uint8_t> frame);
     void run();
+    [[nodiscard]] imports::Error changed() const;
     bool read_once(std::uint64_t first_offset_ns);
 
     const config::PcapSource source_;

@@ -18,16 +18,17 @@ class FeedOfFile : public testing::Test {
   protected:
     void SetUp() override { write(100); }
     void TearDown() override { std::remove(source_.file.c_str()); }
-    // `count` frames of 70 bytes, 1 us apart.
-    void write(std::uint32_t count) const {
+    // `count` frames of 70 bytes, 1 us apart; the last one may be of another length.
+    void write(std::uint32_t count, std::uint32_t last = 70) const {
         std::ofstream out(source_.file, std::ios::binary);
         const auto word = [&](std::uint32_t value) {
             out.write(reinterpret_cast<const char*>(&value), sizeof value);
         };
         for (const std::uint32_t value : {0xa1b23c4dU, 0x00040002U, 0U, 0U, 65535U, 1U}) word(value);
         for (std::uint32_t i = 0; i < count; ++i) {
-            for (const std::uint32_t value : {7U, i * 1'000U, 70U, 70U}) word(value);
-            out << std::string(70, static_cast<char>(i));
+            const std::uint32_t length = i + 1 == count ? last : 70;
+            for (const std::uint32_t value : {7U, i * 1'000U, length, length}) word(value);
+            out << std::string(length, static_cast<char>(i));
         }
     }
     template <class Condition>
@@ -75,6 +76,16 @@ TEST_F(FeedOfFile, tells_that_the_file_is_another_than_the_one_that_was_looked_t
         EXPECT_NE(feed.problem().find("has changed while it is being sent"), std::string::npos);
         EXPECT_LE(feed.window()->ready(), 100U);
     }
+}
+
+TEST_F(FeedOfFile, tells_that_its_last_frame_grew) {
+    Feed feed(source_, true);
+    feed.survey();
+    write(100, 71);
+    feed.start();
+    ASSERT_TRUE(wait_for([&] { return !feed.problem().empty() || feed.window()->ready() == 198; }));
+    EXPECT_NE(feed.problem().find("has changed while it is being sent"), std::string::npos);
+    EXPECT_EQ(feed.window()->ready(), 99U);
 }
 
 TEST_F(FeedOfFile, that_is_full_ends_when_it_is_let_go_of) {
