@@ -4,6 +4,8 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <system_error>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/tsc.h"
@@ -31,12 +33,13 @@ constexpr std::uint32_t least_packets = 256;
 /// A tap on each receiver, taken off at the end.
 class Taps {
   public:
-    Taps(std::span<RxWorker* const> receivers, const imports::PacketFilter& filter, std::uint32_t snap) {
+    // All are made before one is used: what throws here leaves no receiver with a tap that is gone.
+    Taps(std::span<RxWorker* const> receivers, const std::shared_ptr<const imports::PacketFilter>& filter,
+         std::uint32_t snap) {
         const std::uint32_t packets = std::max(least_packets, std::bit_floor(ring_bytes / snap));
-        for (RxWorker* receiver : receivers) {
+        for (RxWorker* receiver : receivers)
             taps_.push_back({receiver, std::make_unique<Tap>(filter, snap, packets)});
-            receiver->set_tap(taps_.back().tap.get());
-        }
+        for (const One& one : taps_) one.receiver->set_tap(one.tap.get());
     }
     ~Taps() {
         for (One& one : taps_) {
@@ -62,9 +65,9 @@ class Taps {
         std::unique_ptr<Tap> tap;
     };
     static bool off(const One& one) {
-        one.receiver->set_tap(nullptr);
+        const std::uint64_t change = one.receiver->set_tap(nullptr);
         const auto deadline = Clock::now() + receiver_patience;
-        while (one.receiver->tap_in_use() == one.tap.get()) {
+        while (one.receiver->tap_changes() < change) {
             if (Clock::now() >= deadline) return false;
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
@@ -136,7 +139,7 @@ Outcome result_of(const std::string& port, std::span<RxWorker* const> receivers,
 
 std::string capture(const std::string& port, std::span<RxWorker* const> receivers, const CaptureOrder& order,
                     const std::atomic<bool>& stop) {
-    const imports::PacketFilter filter(order.filter);
+    const auto filter = std::make_shared<const imports::PacketFilter>(order.filter);
     const TscClock clock;
     const std::uint64_t to_unix_ns = clock_ns(CLOCK_REALTIME) - clock.ns(tsc_now());
     const auto deadline = Clock::now() + std::chrono::nanoseconds(order.duration.ns);
@@ -181,15 +184,25 @@ bool Captures::begin(std::uint32_t port, std::vector<RxWorker*> receivers, Captu
     });
     if (std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& one) { return one->port == port; }))
         return false;
-    under_way_.push_back(std::make_unique<One>());
-    One& one = *under_way_.back();
-    one.port = port;
-    one.thread = std::thread([this, &one, receivers = std::move(receivers), order = std::move(order),
-                              situation = std::move(situation), answer = std::move(answer)] {
-        Outcome result = result_of(order.port, receivers, order, situation, stop_);
-        one.over.store(true, std::memory_order_release);  // acquired by begin(): the taps are off
-        answer(std::move(result));
-    });
+    under_way_.reserve(under_way_.size() + 1);  // nothing may throw once the thread runs
+    auto one = std::make_unique<One>();
+    one->port = port;
+    try {
+        one->thread = std::thread([this, &over = one->over, receivers = std::move(receivers),
+                                   order = std::move(order), situation, answer] {
+            Outcome result = result_of(order.port, receivers, order, situation, stop_);
+            over.store(true, std::memory_order_release);  // acquired by begin(): the taps are off
+            answer(std::move(result));
+        });
+    } catch (const std::system_error& error) {
+        situation.verdict = Outcome::Verdict::unavailable;
+        situation.code = "unavailable";
+        situation.message = std::string("a capture needs a thread: ") + error.what();
+        situation.hint = "raise the limit of tasks that the process may have";
+        answer(std::move(situation));
+        return true;
+    }
+    under_way_.push_back(std::move(one));
     return true;
 }
 

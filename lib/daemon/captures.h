@@ -32,7 +32,8 @@ class Captures {
     Captures& operator=(const Captures&) = delete;
 
     /// Control: false, and nothing is answered, when that port has one under way. The answer comes from
-    /// another thread, with `situation` and either the file or what was wrong.
+    /// another thread, or from here where none can be had, with `situation` and either the file or what was
+    /// wrong.
     bool begin(std::uint32_t port, std::vector<worker::RxWorker*> receivers, service::CaptureOrder order,
                service::Outcome situation, Answer answer);
 

@@ -17,6 +17,7 @@
 #include <random>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "config/load.h"
@@ -391,18 +392,39 @@ void Daemon::wait_for_links() {
     }
 }
 
-// While the process starts a stop ends the wait, and requests are answered. False: it was stopped.
+// A stop ends the wait. While the process starts requests are answered meanwhile; later the wait is within
+// one, so the others come after it. False: it was stopped.
 bool Daemon::find_next_hops(config::Model& model) {
     return next_hops_.resolve(model, model.run.resolve_timeout, [this] {
         tell_systemd();
         if (state_ != State::starting) {
-            std::this_thread::sleep_for(answer_tick);
-            return true;
+            gather_evidence();
+            return put_off_signals();
         }
         if (const auto signal = signals_.wait(answer_tick)) on_signal(*signal);
         obey();
         return state_ == State::starting;
     });
+}
+
+// What a signal asks for is done when the request at hand is through, for that has changed half of what it
+// would find. False: it is a stop.
+bool Daemon::put_off_signals() {
+    const auto signal = signals_.wait(answer_tick);
+    if (signal == SIGUSR1) {
+        on_signal(*signal);
+    } else if (signal == SIGHUP) {
+        reload_put_off_ = true;
+    } else if (signal) {
+        stop_put_off_ = signal;
+    }
+    return !stop_put_off_;
+}
+
+void Daemon::take_signals(milliseconds patience) {
+    if (const auto stop = std::exchange(stop_put_off_, std::nullopt)) on_signal(*stop);
+    if (std::exchange(reload_put_off_, false)) on_signal(SIGHUP);
+    if (const auto signal = signals_.wait(patience)) on_signal(*signal);
 }
 
 void Daemon::watch_links() {
@@ -425,8 +447,7 @@ int Daemon::run() {
         fire(Event::started_idle);
     }
     while (state_ != State::stopping) {
-        if (const auto signal = signals_.wait(state_ == State::draining ? drain_tick : control_tick))
-            on_signal(*signal);
+        take_signals(state_ == State::draining ? drain_tick : control_tick);
         obey();
         watch();
     }
@@ -725,7 +746,10 @@ bool Daemon::replace_plan(config::Model fresh) {
                           " has not sent what earlier plans emitted; wait for it, or restart";
         return false;
     }
-    find_next_hops(fresh);
+    if (!find_next_hops(fresh)) {
+        reload_warning_ = "last reload refused: a stop came before its next hops were known";
+        return false;
+    }
     const Tsc old_end = end_;
     const std::uint64_t old_end_ns = end_ns_;
     set_end(fresh.run);

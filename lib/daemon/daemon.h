@@ -71,6 +71,8 @@ class Daemon {
 
     void begin_run();
     bool find_next_hops(config::Model& model);
+    bool put_off_signals();
+    void take_signals(std::chrono::milliseconds patience);
     void wait_for_links();
     void watch_links();
     void tell_systemd();
@@ -153,8 +155,10 @@ class Daemon {
     Clock::time_point next_look_;  ///< at the links
     bool exit_after_ = true;
     bool stop_asked_ = false;
-    bool hurry_ = false;  ///< a second stop: no more waits
-    bool dry_ = false;    ///< the run ended with nothing unsent
+    std::optional<int> stop_put_off_;  ///< a signal that came within a request
+    bool reload_put_off_ = false;      ///< the same
+    bool hurry_ = false;               ///< a second stop: no more waits
+    bool dry_ = false;                 ///< the run ended with nothing unsent
     int exit_code_ = 0;
     std::optional<std::string> reload_warning_;
     std::vector<std::string> host_warnings_;     ///< of the start

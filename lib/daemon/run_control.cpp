@@ -207,7 +207,11 @@ Outcome Daemon::start(const Command& command) {
         }
         hurry_ = dry_ = false;
         next_hops_.forget();
-        find_next_hops(model_);
+        if (!find_next_hops(model_)) {
+            model_ = before;
+            configured_run_.reset();
+            return refused(Verdict::unavailable, "stopping", "the process is asked to end");
+        }
         failed = "not_begun";
         begin_run();
     } catch (const dpdk::Error& error) {

@@ -23,8 +23,9 @@ void RxWorker::adopt(const RxTable* table) noexcept {
 }
 
 void RxWorker::change_tap() noexcept {
-    tap_ = wanted_tap_.load(std::memory_order_acquire);
-    used_tap_.store(tap_, std::memory_order_release);  // acquired by tap_in_use()
+    tap_change_ = wanted_change_.load(std::memory_order_acquire);
+    tap_ = wanted_tap_.load(std::memory_order_relaxed);          // of that change, or of a later one
+    made_change_.store(tap_change_, std::memory_order_release);  // acquired by tap_changes()
 }
 
 namespace {
@@ -203,7 +204,7 @@ void RxWorker::disarm() noexcept {
 bool RxWorker::turn() noexcept {
     if (offered_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
         adopt(offered_.load(std::memory_order_acquire));
-    if (wanted_tap_.load(std::memory_order_relaxed) != tap_) [[unlikely]]
+    if (wanted_change_.load(std::memory_order_relaxed) != tap_change_) [[unlikely]]
         change_tap();
     if (table_ == nullptr || table_->hold) [[unlikely]]
         return false;

@@ -44,11 +44,18 @@ class RxWorker {
     /// Control: number of the table that the worker works with. Acquires: it no longer reads an earlier one.
     [[nodiscard]] std::uint64_t adopted() const noexcept { return adopted_.load(std::memory_order_acquire); }
 
-    /// Whoever captures, one at a time: copies go to that tap from the next turn on, or to none. The release
-    /// is acquired by turn().
-    void set_tap(Tap* tap) noexcept { wanted_tap_.store(tap, std::memory_order_release); }
-    /// The same: the tap that the worker uses. Acquires: it no longer touches an earlier one.
-    [[nodiscard]] const Tap* tap_in_use() const noexcept { return used_tap_.load(std::memory_order_acquire); }
+    /// Whoever captures, one at a time: copies go to that tap from the next turn on, or to none. Returns the
+    /// number of the change, for tap_changes().
+    std::uint64_t set_tap(Tap* tap) noexcept {
+        const std::uint64_t number = wanted_change_.load(std::memory_order_relaxed) + 1;
+        wanted_tap_.store(tap, std::memory_order_relaxed);
+        wanted_change_.store(number, std::memory_order_release);  // acquired by change_tap()
+        return number;
+    }
+    /// The same: changes that the worker has made. Acquires: it no longer touches a tap that they took away.
+    [[nodiscard]] std::uint64_t tap_changes() const noexcept {
+        return made_change_.load(std::memory_order_acquire);
+    }
 
     /// Before launch: lets an interrupt of the queue end a wait on `epoll_fd`. False where the device has
     /// none.
@@ -97,6 +104,7 @@ class RxWorker {
     Evidence* evidence_ = nullptr;  ///< none: nothing is kept
     bool judges_loss_ = true;
     Tap* tap_ = nullptr;
+    std::uint64_t tap_change_ = 0;  ///< that tap_ comes from, or an earlier one
 
     // Of the burst in hand.
     std::array<const std::uint8_t*, burst> frames_;
@@ -108,10 +116,11 @@ class RxWorker {
     Verifier verifier_;
 
     alignas(cache_line) std::atomic<const RxTable*> offered_{
-        nullptr};                            ///< written by control, taken by turn()
-    std::atomic<std::uint64_t> adopted_{0};  ///< written by the worker
-    std::atomic<Tap*> wanted_tap_{nullptr};  ///< written by whoever captures
-    std::atomic<Tap*> used_tap_{nullptr};    ///< written by the worker
+        nullptr};                                  ///< written by control, taken by turn()
+    std::atomic<std::uint64_t> adopted_{0};        ///< written by the worker
+    std::atomic<Tap*> wanted_tap_{nullptr};        ///< written by whoever captures, read by the worker
+    std::atomic<std::uint64_t> wanted_change_{0};  ///< the same, after it
+    std::atomic<std::uint64_t> made_change_{0};    ///< written by the worker, read by whoever captures
     RxCounters counters_;
 };
 

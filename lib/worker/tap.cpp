@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace volley::worker {
 
-Tap::Tap(const imports::PacketFilter& filter, std::uint32_t most_bytes, std::uint32_t packets)
-    : filter_(filter), most_bytes_(most_bytes), heads_(packets), bytes_(std::size_t{most_bytes} * packets) {}
+Tap::Tap(std::shared_ptr<const imports::PacketFilter> filter, std::uint32_t most_bytes, std::uint32_t packets)
+    : filter_(std::move(filter)),
+      most_bytes_(most_bytes),
+      heads_(packets),
+      bytes_(std::size_t{most_bytes} * packets) {}
 
 void Tap::offer(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept {
     std::uint64_t put = put_.load(std::memory_order_relaxed);
@@ -18,7 +22,7 @@ void Tap::offer(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_n
     for (std::uint32_t k = 0; k < count; ++k) {
         const auto* const frame = rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*);
         const std::uint32_t length = mbufs[k]->pkt_len;
-        if (!filter_.accepts({frame, mbufs[k]->data_len}, length)) continue;
+        if (!filter_->accepts({frame, mbufs[k]->data_len}, length)) continue;
         ++accepted;
         if (put == room) {
             ++dropped;

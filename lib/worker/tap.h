@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/cache_line.h"
@@ -23,8 +24,8 @@ class Tap {
         const std::uint8_t* bytes = nullptr;
     };
 
-    /// most_bytes: kept of a packet. packets: that have room, a power of two. The filter outlives the tap.
-    Tap(const imports::PacketFilter& filter, std::uint32_t most_bytes, std::uint32_t packets);
+    /// most_bytes: kept of a packet. packets: that have room, a power of two.
+    Tap(std::shared_ptr<const imports::PacketFilter> filter, std::uint32_t most_bytes, std::uint32_t packets);
 
     /// The worker: the packets of a burst.
     void offer(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
@@ -47,7 +48,7 @@ class Tap {
         std::uint32_t kept = 0;
     };
 
-    const imports::PacketFilter& filter_;
+    const std::shared_ptr<const imports::PacketFilter> filter_;  ///< the taps of a capture share it
     const std::uint32_t most_bytes_;
     std::vector<Head> heads_;
     std::vector<std::uint8_t> bytes_;  ///< most_bytes a packet

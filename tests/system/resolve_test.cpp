@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <sstream>
 
@@ -133,6 +134,30 @@ TEST(Resolve, asks_and_answers_behind_the_tag_of_the_port) {
     const json report = volleyd.report();
     for (const char* name : {"to-ipv4", "to-ipv6"})
         EXPECT_EQ(named(report.at("streams"), name).at("rx").at("verified"), 20) << name;
+}
+
+// Nobody has the address, so without the stop the reload would take its hour.
+TEST(Resolve, of_a_reload_ends_with_a_stop_and_refuses_the_reload) {
+    json east = port("east", "net_ring0");
+    east["rx"] = {{"lcores", east["tx"]["lcores"]}};
+    east["addresses"] = {"10.9.0.1/24"};
+    json config = configuration(1, false, {east}, {});
+    config["run"]["resolve_timeout"] = "1h";
+    Volleyd volleyd(config);
+    ASSERT_TRUE(volleyd.wait_for_state("running")) << volleyd.process().err();
+    config["streams"] = {
+        {{"name", "lost"},
+         {"port", "east"},
+         {"rate", "2kpps"},
+         {"packet",
+          {{"frame_size", 128},
+           {"headers", json::array({{{"eth", {{"dst", "resolve"}}}}, {{"ipv4", {{"dst", "10.9.0.2"}}}}})}}}}};
+    volleyd.rewrite(config);
+    volleyd.process().signal(SIGHUP);
+    ASSERT_TRUE(volleyd.process().wait_for_err("running -> reloading")) << volleyd.process().err();
+    volleyd.process().signal(SIGTERM);
+    EXPECT_EQ(volleyd.wait(), 0) << volleyd.process().err();
+    EXPECT_NE(volleyd.process().err().find("a stop came before"), std::string::npos);
 }
 
 TEST_F(Resolving, without_an_answer_ends_with_who_did_not_answer_on_which_port) {

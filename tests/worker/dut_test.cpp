@@ -420,8 +420,7 @@ TEST_F(Dut, leaves_evidence_that_is_cut_short_by_the_begin_and_by_the_end) {
 }
 
 TEST_F(Dut, is_captured_packet_by_packet_as_far_as_the_filter_takes_and_the_ring_holds_them) {
-    const imports::PacketFilter filter("greater 300 and less 310");
-    Tap tap(filter, 128, 1'024);
+    Tap tap(std::make_shared<imports::PacketFilter>("greater 300 and less 310"), 128, 1'024);
     receiver_->set_tap(&tap);
     std::vector<Frame> wanted;
     pass([&](std::uint64_t, const Frame& frame) {
@@ -442,15 +441,23 @@ TEST_F(Dut, is_captured_packet_by_packet_as_far_as_the_filter_takes_and_the_ring
         tap.pop();
     }
     EXPECT_FALSE(tap.front(packet));
-    EXPECT_EQ(receiver_->tap_in_use(), &tap);
-    receiver_->set_tap(nullptr);
+    const std::uint64_t off = receiver_->set_tap(nullptr);
+    EXPECT_LT(receiver_->tap_changes(), off);
     receiver_->turn();
-    EXPECT_EQ(receiver_->tap_in_use(), nullptr);
+    EXPECT_EQ(receiver_->tap_changes(), off);
+}
+
+TEST_F(Dut, has_taken_a_capture_off_when_its_worker_has_looked_and_not_before) {
+    Tap tap(std::make_shared<imports::PacketFilter>(""), 64, 256);
+    receiver_->set_tap(&tap);
+    const std::uint64_t off = receiver_->set_tap(nullptr);
+    EXPECT_LT(receiver_->tap_changes(), off) << "the worker may be about to take the tap";
+    receiver_->turn();
+    EXPECT_EQ(receiver_->tap_changes(), off);
 }
 
 TEST_F(Dut, that_sends_more_than_a_capture_holds_is_counted_and_not_waited_for) {
-    const imports::PacketFilter all("");
-    Tap tap(all, 64, 256);
+    Tap tap(std::make_shared<imports::PacketFilter>(""), 64, 256);
     receiver_->set_tap(&tap);
     pass([](std::uint64_t, const Frame& frame) { return std::vector<Frame>{frame}; });
     expect({});
