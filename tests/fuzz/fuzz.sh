@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# One libFuzzer target on seeds, for ten seconds; with VOLLEY_LONG set that many, or 600 for a word.
+# One libFuzzer target on seeds, for a minute; with VOLLEY_LONG set that many, or 600 for a word.
 # usage: fuzz.sh PROGRAM FOLDER|FILE...
 # Folders that are not there (of a corpus outside the repository) are left out. What it finds is left in the working folder.
 set -eu
 program=$1
 shift
-seconds=10
+seconds=60
 if [ -n "${VOLLEY_LONG:-}" ]; then
     seconds=600
     case $VOLLEY_LONG in *[!0-9]* | 1) ;; *) seconds=$VOLLEY_LONG ;; esac

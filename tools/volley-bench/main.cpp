@@ -98,7 +98,7 @@ constexpr const char* peers_help =
     "the same\n"
     "64-byte UDP packets, one after the other, A B A B. Rates are the far end's counters over measured time, "
     "cycles\n"
-    "the CPU time of the busiest thread; the last column is volleyd's cycles by the peer's of the same "
+    "the CPU time of the busiest thread; the last columns are volleyd's cycles by the peer's of the same "
     "round, so below\n"
     "1 volleyd is cheaper. What is missing is named with how to get it. Needs root.";
 

@@ -188,26 +188,31 @@ class PeersBench {
     void tabulate(const std::vector<std::vector<Watched>>& seen) {
         Table table;
         table.name = "Generators over veth, one sending thread, 64 bytes, burst 32, in alternation";
-        table.columns = {"Mpps at the far end", "cycles a packet", "volleyd's cycles by its"};
+        table.columns = {"Mpps at the far end", "cycles a packet", "volleyd, af_packet, by it",
+                         "volleyd, af_xdp, by it"};
         for (std::size_t p = 0; p < peers_.size(); ++p) {
             std::vector<double> rate;
             std::vector<double> cycles;
-            std::vector<double> ratio;
-            // The product on the same path: af_xdp against af_xdp, else af_packet.
-            const std::size_t ours = peers_[p].name.find("af_xdp") != std::string::npos ? xdp_row() : 0;
-            for (std::size_t i = 0; i < seen[p].size(); ++i) {
-                rate.push_back(seen[p][i].pps / 1e6);
-                cycles.push_back(seen[p][i].cycles);
-                if (i < seen[ours].size()) ratio.push_back(seen[ours][i].cycles / seen[p][i].cycles);
+            for (const Watched& watched : seen[p]) {
+                rate.push_back(watched.pps / 1e6);
+                cycles.push_back(watched.cycles);
             }
-            table.rows.push_back(
-                {peers_[p].name,
-                 {measured(summarize(rate)), measured(summarize(cycles)), measured(summarize(ratio))}});
+            table.rows.push_back({peers_[p].name,
+                                  {measured(summarize(rate)), measured(summarize(cycles)),
+                                   by(seen[0], seen[p]), by(seen[xdp_row()], seen[p])}});
         }
         table.notes.emplace_back(
             "Cycles: TSC cycles of CPU time of the busiest thread. Ratios within a round; below 1 volleyd is "
             "cheaper.");
         result_.tables.push_back(std::move(table));
+    }
+
+    // Cycles of the one by cycles of the other, round by round.
+    static Cell by(const std::vector<Watched>& ours, const std::vector<Watched>& theirs) {
+        std::vector<double> ratio;
+        for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
+            ratio.push_back(ours[i].cycles / theirs[i].cycles);
+        return ratio.empty() ? Cell{} : measured(summarize(std::move(ratio)));
     }
 
     [[nodiscard]] std::size_t xdp_row() const {
