@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -50,14 +51,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     world.path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    if (::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-        std::abort();
+    // libFuzzer's own timer interrupts calls.
+    while (::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+        if (errno != EINTR) std::abort();
+    }
     if (size != 0 && ::send(client.get(), data, size, MSG_NOSIGNAL) < 0) return 0;  // it was enough already
     ::shutdown(client.get(), SHUT_WR);
     std::string answer(4096, '\0');
     for (;;) {
         pollfd entry{client.get(), POLLIN, 0};
-        if (::poll(&entry, 1, patience_ms) <= 0) std::abort();  // it hangs
+        const int ready = ::poll(&entry, 1, patience_ms);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) std::abort();  // it hangs
         if (::recv(client.get(), answer.data(), answer.size(), 0) <= 0) return 0;
     }
 }
