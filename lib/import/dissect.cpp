@@ -38,6 +38,7 @@ class Dissector {
     void read_mpls(std::uint32_t at);
     void read_by_version(std::uint32_t at);
     void read_ipv4(std::uint32_t at);
+    void read_route(std::uint32_t at, std::uint32_t length);
     void read_ipv6(std::uint32_t at);
     static HeaderKind extension(std::uint32_t protocol);
     void read_protocol(std::uint32_t protocol, std::uint32_t at);
@@ -53,9 +54,10 @@ class Dissector {
     void name_layers();
 
     std::span<const std::uint8_t> frame_;
-    std::uint32_t end_;     ///< of the innermost IP packet
-    bool whole_ = true;     ///< the innermost IP packet is in the frame and no fragment
-    std::uint32_t ip_ = 0;  ///< offset of the innermost IP header
+    std::uint32_t end_;                ///< of the innermost IP packet
+    bool whole_ = true;                ///< the innermost IP packet is in the frame and no fragment
+    std::uint32_t ip_ = 0;             ///< offset of the innermost IP header
+    std::uint16_t final_address_ = 0;  ///< as RawChecksum's, of the innermost IP header
     RawChecksum::Pseudo pseudo_ = RawChecksum::Pseudo::none;
     Dissected out_;
 };
@@ -155,6 +157,7 @@ void Dissector::read_ipv4(std::uint32_t at) {
     out_.layers.back().end = end_;
     ip_ = at;
     pseudo_ = RawChecksum::Pseudo::ipv4;
+    final_address_ = 0;
     if ((fragment & 0x1fffU) == 0) read_protocol(byte(at + 9), at + length);
 }
 
@@ -168,6 +171,7 @@ void Dissector::read_ipv6(std::uint32_t at) {
     out_.layers.back().end = end_;
     ip_ = at;
     pseudo_ = RawChecksum::Pseudo::ipv6;
+    final_address_ = 0;
     std::uint32_t next = byte(at + 6);
     at += 40;
     // Hop-by-hop, routing, destination options, and fragment (RFC 8200 section 4). A routing header that is
@@ -177,13 +181,23 @@ void Dissector::read_ipv6(std::uint32_t at) {
             if ((word(at + 2) & 0xfff9U) != 0) whole_ = false;
             if ((word(at + 2) & 0xfff8U) != 0) return;
         }
-        if (next == 43 && byte(at + 3) != 0) whole_ = false;
         const std::uint32_t length = next == 44 ? 8 : (byte(at + 1) + 1) * 8;
+        if (next == 43 && byte(at + 3) != 0) read_route(at, length);
         add(extension(next), at);
         next = byte(at);
         at += length;
     }
     read_protocol(next, at);
+}
+
+/// A routing header that is not used up: the first address of segment routing's list (RFC 8754), the last of
+/// the other types' (RFC 5095, RFC 6275), is the pseudo-header's. Of types unknown here, none is.
+void Dissector::read_route(std::uint32_t at, std::uint32_t length) {
+    const std::uint32_t type = byte(at + 2);
+    const bool known = (type == 0 || type == 2 || type == 4) && length >= 24 && has(at, length);
+    whole_ = whole_ && known;
+    final_address_ = unknown_address;
+    if (known) final_address_ = static_cast<std::uint16_t>(type == 4 ? at + 8 : at + length - 16);
 }
 
 HeaderKind Dissector::extension(std::uint32_t protocol) {
@@ -207,6 +221,7 @@ void Dissector::add_sum(std::uint32_t at, std::uint32_t from, std::uint32_t to, 
     found.sum.to = static_cast<std::uint16_t>(to);
     found.sum.protocol = protocol;
     found.sum.ip = static_cast<std::uint16_t>(ip_);
+    found.sum.final_address = final_address_;
     found.sum.pseudo = protocol == 1 ? RawChecksum::Pseudo::none : pseudo_;
     out_.checksums.push_back(found);
 }

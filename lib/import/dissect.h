@@ -20,6 +20,9 @@ struct FoundLayer {
     std::uint32_t type_at = 0;  ///< eth, dns: where its type stands, behind the tags or the name
 };
 
+/// RawChecksum::final_address where the frame does not tell it; such a checksum is not whole.
+constexpr std::uint16_t unknown_address = 0xffff;
+
 /// A checksum found in the bytes of a frame.
 struct FoundChecksum {
     packet::RawChecksum sum;  ///< offsets counted from the frame's first byte

@@ -25,11 +25,18 @@ bool meets(const Touched& touched, std::uint32_t begin, std::uint32_t end) {
     return touched.begin < end && begin < touched.end;
 }
 
+/// Where the last address of an IPv6 pseudo-header stands; nothing where that is not known.
+std::optional<std::uint32_t> final_address(const RawChecksum& sum) {
+    if (sum.final_address == unknown_address) return std::nullopt;
+    return sum.final_address != 0 ? sum.final_address : sum.ip + 24U;
+}
+
 bool covers(const RawChecksum& sum, const Touched& touched) {
     if (meets(touched, sum.from, *sum.to)) return true;
     if (sum.pseudo == RawChecksum::Pseudo::ipv4) return meets(touched, sum.ip + 12U, sum.ip + 20U);
-    if (sum.pseudo == RawChecksum::Pseudo::ipv6) return meets(touched, sum.ip + 8U, sum.ip + 40U);
-    return false;
+    if (sum.pseudo != RawChecksum::Pseudo::ipv6) return false;
+    const auto last = final_address(sum);
+    return meets(touched, sum.ip + 8U, sum.ip + 24U) || (last && meets(touched, *last, *last + 16));
 }
 
 std::uint32_t width_of(const RawChecksum& sum) {
@@ -45,8 +52,12 @@ std::uint64_t covered_sum(std::span<const std::uint8_t> frame, const RawChecksum
     const std::uint64_t itself = part(sum.offset, sum.offset + 2U);
     total += ~std::uint64_t{packet::fold(itself)} & 0xffff;
     if (sum.pseudo == RawChecksum::Pseudo::none) return total;
-    total += sum.pseudo == RawChecksum::Pseudo::ipv4 ? part(sum.ip + 12U, sum.ip + 20U)
-                                                     : part(sum.ip + 8U, sum.ip + 40U);
+    if (sum.pseudo == RawChecksum::Pseudo::ipv4) {
+        total += part(sum.ip + 12U, sum.ip + 20U);
+    } else {
+        const auto last = final_address(sum);
+        total += part(sum.ip + 8U, sum.ip + 24U) + (last ? part(*last, *last + 16) : 0);
+    }
     total += std::uint64_t{sum.protocol} << 8U;
     return total + packet::swap_bytes(static_cast<std::uint16_t>(*sum.to - sum.from));
 }

@@ -410,8 +410,8 @@ void Builder::add_raw(std::size_t h) {
         const auto size = static_cast<std::uint32_t>(out_.bytes.size());
         const bool crc = wanted.pseudo == RawChecksum::Pseudo::crc32c;
         const std::uint32_t addresses = wanted.pseudo == RawChecksum::Pseudo::ipv4 ? 20 : 40;
-        const bool inside =
-            crc || wanted.pseudo == RawChecksum::Pseudo::none || wanted.ip + addresses <= size;
+        const bool inside = crc || wanted.pseudo == RawChecksum::Pseudo::none ||
+                            (wanted.ip + addresses <= size && wanted.final_address + 16U <= size);
         if (wanted.offset + (crc ? 4U : 2U) > model_.headers[h].raw.size() || wanted.from > size || !inside ||
             (wanted.to && (*wanted.to < wanted.from || *wanted.to > size))) {
             refuse(pointer(h), "a checksum at byte " + std::to_string(wanted.offset) +
@@ -428,8 +428,11 @@ void Builder::add_raw(std::size_t h) {
         sum.covered.push_back({wanted.from, wanted.to ? *wanted.to : to_the_end});
         if (wanted.pseudo == RawChecksum::Pseudo::ipv4)
             sum.covered.push_back({wanted.ip + 12U, wanted.ip + 20U});
-        if (wanted.pseudo == RawChecksum::Pseudo::ipv6)
-            sum.covered.push_back({wanted.ip + 8U, wanted.ip + 40U});
+        if (wanted.pseudo == RawChecksum::Pseudo::ipv6) {
+            const std::uint32_t last = wanted.final_address != 0 ? wanted.final_address : wanted.ip + 24U;
+            sum.covered.push_back({wanted.ip + 8U, wanted.ip + 24U});
+            sum.covered.push_back({last, last + 16});
+        }
         if (wanted.pseudo != RawChecksum::Pseudo::none) {
             sum.constant = std::uint32_t{wanted.protocol} << 8;
             if (wanted.to) {

@@ -163,6 +163,51 @@ TEST(Rewrite, of_a_fragment_updates_the_datagrams_checksum_by_the_difference) {
     EXPECT_EQ(capture.frame(0)[41], capture.frame(1)[41]);
 }
 
+/// Ethernet, IPv6, a routing header of two addresses with one segment left, UDP and 3 bytes.
+Bytes routed(packet::Value src, packet::Value dst, std::uint8_t type) {
+    const auto find = [](HeaderKind kind, const char* name) { return packet::find_field(kind, name); };
+    packet::PacketModel model;
+    model.headers = {header(HeaderKind::eth),
+                     header(HeaderKind::ipv6, {{find(HeaderKind::ipv6, "src"), literal(src)},
+                                               {find(HeaderKind::ipv6, "dst"), literal(dst)}}),
+                     header(HeaderKind::ipv6_routing,
+                            {{find(HeaderKind::ipv6_routing, "segments_left"), literal(1)},
+                             {find(HeaderKind::ipv6_routing, "type"), literal(type == 4 ? 4 : 0)}}),
+                     header(HeaderKind::udp)};
+    Bytes data(4 + 2 * 16);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(3 * i);
+    model.headers[2].bytes.emplace_back(find(HeaderKind::ipv6_routing, "data"), data);
+    model.payload.kind = packet::Payload::Kind::bytes;
+    model.payload.bytes = {1, 2, 3};
+    auto built = packet::build(model);
+    const auto& packet = *std::get<0>(built);
+    Bytes frame(packet.longest());
+    packet.write(0, frame.data());
+    frame[14 + 40 + 2] = type;
+    return frame;
+}
+
+TEST(Rewrite, behind_a_routing_header_sums_the_address_where_the_packet_ends) {
+    for (const std::uint8_t type : {std::uint8_t{0}, std::uint8_t{3}, std::uint8_t{4}}) {
+        Capture capture = capture_of({routed(1, 2, type)});
+        rewrite(capture, std::vector{field("ipv6", HeaderKind::ipv6, "dst", literal(9))});
+        EXPECT_TRUE(std::ranges::equal(capture.frame(0), routed(1, 9, type))) << "type " << int{type};
+        rewrite(capture, std::vector{field("ipv6", HeaderKind::ipv6, "src", literal(7))});
+        EXPECT_TRUE(std::ranges::equal(capture.frame(0), routed(7, 9, type))) << "type " << int{type};
+        if (type == 3) continue;  // of a type that does not tell it, a checksum follows literals only
+        Program program = literal(7);
+        program.kind = Program::Kind::increment;
+        program.to = 8;
+        std::vector<std::uint64_t> found(1);
+        auto built = packet::build(model_of(
+            routed(1, 2, type), std::vector{field("ipv6", HeaderKind::ipv6, "src", program)}, found));
+        ASSERT_EQ(built.index(), 0U);
+        Bytes frame(std::get<0>(built)->longest());
+        std::get<0>(built)->write(1, frame.data());
+        EXPECT_EQ(frame, routed(8, 2, type)) << "type " << int{type};
+    }
+}
+
 TEST(Rewrite, with_programs_makes_a_model_whose_every_packet_is_right) {
     Program address;
     address.kind = Program::Kind::increment;
