@@ -616,12 +616,11 @@ void Daemon::finish_run() {
     configured_run_.reset();
 }
 
-// The first packets that were not what was sent, for whoever has to find out where they were damaged.
+// The run's first packets that were not what was sent, for whoever has to find out where they were damaged.
 void Daemon::tell_corrupted() {
-    told_corrupted_.resize(road_.receivers().size());
-    for (std::size_t w = 0; w < told_corrupted_.size(); ++w) {
-        const worker::Verifier& verifier = road_.receivers()[w]->worker.verifier();
-        for (std::uint32_t& i = told_corrupted_[w]; i < verifier.kept(); ++i) {
+    for (const auto& lane : road_.receivers()) {
+        const worker::Verifier& verifier = lane->worker.verifier();
+        for (std::uint32_t i = 0; i < verifier.kept(); ++i) {
             const worker::CorruptedPacket& packet = verifier.kept(i);
             const std::string& name = table_.name(StreamSlot{packet.slot});
             if (packet.length != packet.expected_length) {

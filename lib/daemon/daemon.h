@@ -144,8 +144,7 @@ class Daemon {
     State state_ = State::starting;
     Situation situation_;
     std::uint64_t generation_ = 0;
-    std::vector<std::uint32_t> told_corrupted_;  ///< by receiver: kept packets that the log has
-    std::uint16_t salt_ = 0;                     ///< of the run's signatures
+    std::uint16_t salt_ = 0;  ///< of the run's signatures
     TscClock clock_;
     Tsc epoch_ = 0;               ///< the run's schedule zero
     Tsc end_ = ~Tsc{0};           ///< of the run, by duration

@@ -113,7 +113,8 @@ void EvidenceFiles::run() {
 
 // Each finding is one write, so a file that is looked at, or that a full disk ends, holds whole ones.
 void EvidenceFiles::write(const Order& order) {
-    if (open_run_ != order.run_id || !file_) open(order.run_id);
+    if (open_run_ != order.run_id) begin_file(order.run_id);
+    if (!file_) open();
     if (!file_) return;
     const std::string blocks = render(order.item);
     if (size_ + blocks.size() > settings_.bytes) {
@@ -138,20 +139,38 @@ void EvidenceFiles::failed(const std::string& path, const std::string& why) {
     ++totals_.failed;
 }
 
-void EvidenceFiles::open(const std::string& run_id) {
+// Once a run, or its own file would take the place of an older one each time that it is opened again.
+void EvidenceFiles::begin_file(const std::string& run_id) {
+    file_.reset();
     open_run_ = run_id;
-    make_room();
+    size_ = 0;
     path_ = (std::filesystem::path(settings_.folder) / (run_id + std::string(suffix))).string();
-    file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, file_mode));
-    if (!file_) {
+    make_room();
+}
+
+// What the run has written stays when its file is opened again; behind it may lie what could not be cut off.
+// A file that is gone, or is shorter, begins anew.
+void EvidenceFiles::open() {
+    file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, file_mode));
+    struct stat status {};
+    if (file_ && ::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < size_)
+        size_ = 0;
+    if (!file_ || !cut()) {
         failed(path_, std::generic_category().message(errno));
+        file_.reset();
         return;
     }
-    size_ = 0;
+    if (size_ != 0) return;
     std::string head;
-    Pcapng::section(head, "volley", "run " + run_id);
+    Pcapng::section(head, "volley", "run " + *open_run_);
     for (const std::string& port : ports_) Pcapng::interface(head, port, EvidenceCase::Packet::most_bytes);
     if (!append(head)) file_.reset();
+}
+
+// To its whole findings, behind which the next one is written.
+bool EvidenceFiles::cut() const {
+    const auto end = static_cast<off_t>(size_);
+    return ::ftruncate(file_.get(), end) == 0 && ::lseek(file_.get(), end, SEEK_SET) >= 0;
 }
 
 // Run ids sort by their start, so the first names are the oldest files.
@@ -175,10 +194,8 @@ bool EvidenceFiles::append(const std::string& blocks) {
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             const std::string why = std::generic_category().message(n < 0 ? errno : ENOSPC);
-            const bool cut = ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0 &&
-                             ::lseek(file_.get(), static_cast<off_t>(size_), SEEK_SET) >= 0;
             failed(path_, why);
-            if (!cut) file_.reset();
+            if (!cut()) file_.reset();
             return false;
         }
         done += static_cast<std::size_t>(n);

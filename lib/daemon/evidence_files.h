@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,8 +55,10 @@ class EvidenceFiles {
 
     void run();
     void write(const Order& order);
-    void open(const std::string& run_id);
+    void begin_file(const std::string& run_id);
+    void open();
     void make_room() const;
+    [[nodiscard]] bool cut() const;
     bool append(const std::string& blocks);
     [[nodiscard]] std::string render(const Item& item) const;
     void failed(const std::string& path, const std::string& why);
@@ -66,11 +69,11 @@ class EvidenceFiles {
     const TscClock clock_;
 
     // The writing thread's.
-    std::string open_run_;  ///< that file_ belongs to
+    std::optional<std::string> open_run_;  ///< that file_ belongs to
     std::string path_;
     Fd file_;
-    std::uint64_t size_ = 0;
-    std::string told_run_;  ///< in which the log has been told that it fails
+    std::uint64_t size_ = 0;               ///< of the whole findings in it, with its head
+    std::optional<std::string> told_run_;  ///< in which the log has been told that it fails
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;

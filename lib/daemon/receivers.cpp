@@ -76,6 +76,7 @@ std::unique_ptr<Receivers::Table> Receivers::make_table(Worker& worker, std::uin
                                                         std::uint16_t salt, bool begins_run,
                                                         std::uint64_t now_ns) {
     auto out = std::make_unique<Table>();
+    out->table.begins_run = begins_run;
     const Table* const previous = begins_run ? nullptr : worker.current.get();
     std::uint32_t slots = previous != nullptr ? static_cast<std::uint32_t>(previous->now.size()) : 0;
     for (const traffic::StreamPlan& stream : plan.streams) slots = std::max(slots, stream.slot.value + 1);

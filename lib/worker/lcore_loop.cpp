@@ -80,8 +80,12 @@ void LcoreLoop::set_adaptive(bool interrupts) {
     adaptive_ = true;
     if (!interrupts) return;
     interrupts_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    for (RxWorker* receiver : receivers_) {
-        if (!interrupts_ || !receiver->add_interrupt(interrupts_.get())) return interrupts_.reset();
+    if (!interrupts_) return;
+    for (std::size_t added = 0; added < receivers_.size(); ++added) {
+        if (receivers_[added]->add_interrupt(interrupts_.get())) continue;
+        // The number of a closed descriptor may be another's soon.
+        while (added > 0) receivers_[--added]->remove_interrupt(interrupts_.get());
+        return interrupts_.reset();
     }
 }
 

@@ -139,8 +139,9 @@ bool Responder::concerns(std::span<const std::uint8_t> frame) const noexcept {
     std::size_t at = 12;
     if (const std::uint16_t type = word(&frame[at]); type == type_vlan || type == type_service_vlan) at += 4;
     switch (word(&frame[at])) {
-        case type_arp:
-            return true;
+        case type_arp:  // what others ask each other is most of it
+            return frame.size() >= at + 2 + arp_length &&
+                   (word(&frame[at + 2 + 6]) != 1 || ours({&frame[at + 2 + 24], 4}));
         case type_ipv4:
             return frame[at + 2 + 9] == protocol_icmp;
         case type_ipv6:

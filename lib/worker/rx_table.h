@@ -43,6 +43,7 @@ struct RxTable {
     std::uint64_t number = 0;    ///< of the table, counted by control
     std::uint16_t salt = 0;      ///< of the run; 0: no packet is ours
     bool hold = false;           ///< take nothing from the queue
+    bool begins_run = false;     ///< the first of a run; kept packets of the run before are not read any more
     std::vector<Entry> streams;  ///< by slot
 
     /// nullptr where no stream of ours can have that number.

@@ -19,6 +19,7 @@ void RxWorker::adopt(const RxTable* table) noexcept {
     offered_.store(nullptr, std::memory_order_relaxed);
     table_ = table;
     if (evidence_ != nullptr && table->hold) evidence_->close();
+    if (table->begins_run) verifier_.begin_run();
     adopted_.store(table->number, std::memory_order_release);  // acquired by adopted()
 }
 
@@ -191,6 +192,10 @@ bool RxWorker::add_interrupt(int epoll_fd) noexcept {
     if (rte_eth_dev_rx_intr_enable(port_.value, queue_.value) != 0) return false;
     disarm();
     return rte_eth_dev_rx_intr_ctl_q(port_.value, queue_.value, epoll_fd, RTE_INTR_EVENT_ADD, this) == 0;
+}
+
+void RxWorker::remove_interrupt(int epoll_fd) noexcept {
+    rte_eth_dev_rx_intr_ctl_q(port_.value, queue_.value, epoll_fd, RTE_INTR_EVENT_DEL, this);
 }
 
 void RxWorker::arm() noexcept {

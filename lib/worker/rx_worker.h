@@ -60,6 +60,8 @@ class RxWorker {
     /// Before launch: lets an interrupt of the queue end a wait on `epoll_fd`. False where the device has
     /// none.
     [[nodiscard]] bool add_interrupt(int epoll_fd) noexcept;
+    /// Before launch, after add_interrupt(): the queue knows that descriptor no more.
+    void remove_interrupt(int epoll_fd) noexcept;
     /// The next packet that comes raises the interrupt; one that is there already need not. Same thread as
     /// turn().
     void arm() noexcept;

@@ -52,7 +52,10 @@ class Verifier {
     };
     [[nodiscard]] Wrong first_wrong() const noexcept { return first_wrong_; }
 
-    /// Any thread: packets kept so far; those below it are complete and never change.
+    /// The worker, while nobody reads them: forgets the kept packets.
+    void begin_run() noexcept { kept_.store(0, std::memory_order_relaxed); }
+
+    /// Any thread: packets kept so far; those below it are complete and do not change before the next run.
     [[nodiscard]] std::uint32_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
     [[nodiscard]] const CorruptedPacket& kept(std::uint32_t i) const noexcept { return packets_[i]; }
 

@@ -159,6 +159,30 @@ TEST_F(Files, survive_a_full_disk_stay_whole_and_go_on_when_there_is_room_again)
     EXPECT_EQ(test::tshark(path, {"frame.number"}).size(), 6U);
 }
 
+TEST_F(Files, that_a_full_disk_keeps_from_beginning_cost_no_older_ones) {
+    for (const char* id : {"00000a", "00000b", "00000c"})
+        dir.write("lab-20261130T115300Z-" + std::string(id) + ".pcapng", "");
+    config::Evidence three = settings();
+    three.files = 3;
+    EvidenceFiles files(three, "lab", {"east", "west"});
+    files.begin_run(first_run);
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    rlimit full = before;
+    full.rlim_cur = 10;
+    setrlimit(RLIMIT_FSIZE, &full);
+    for (int i = 0; i < 3; ++i) {
+        Case found({});
+        put(files, found);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    const std::vector<std::string> wanted{"lab-20261130T115300Z-00000b.pcapng",
+                                          "lab-20261130T115300Z-00000c.pcapng", first_run + ".pcapng"};
+    EXPECT_EQ(names(), wanted);
+    EXPECT_EQ(files.totals().failed, 3U);
+}
+
 TEST_F(Files, survive_a_folder_that_goes) {
     config::Evidence deep = settings();
     deep.folder = dir.path() / "deep";

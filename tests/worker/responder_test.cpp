@@ -105,6 +105,9 @@ TEST_P(AnyResponder, answers_an_arp_request_for_its_address_and_no_other) {
     EXPECT_EQ(out[l3() + 27], 0xee);
     EXPECT_TRUE(reply(arp(0x0a000002)).empty());
     EXPECT_TRUE(reply(arp(0x0a000001, 2)).empty());
+    EXPECT_TRUE(responder_.concerns(arp(0x0a000001)));
+    EXPECT_FALSE(responder_.concerns(arp(0x0a000002))) << "no buffer is taken for what has no answer";
+    EXPECT_TRUE(responder_.concerns(arp(0x0a000001, 2))) << "an answer may be to what was asked";
 }
 
 TEST_P(AnyResponder, answers_an_echo_with_right_checksums_for_odd_and_even_lengths) {  // B13

@@ -84,6 +84,12 @@ TEST_P(AnyVerifier, finds_every_changed_byte_that_no_router_changes_and_keeps_th
     EXPECT_EQ(first.index, 7U);
     EXPECT_EQ(first.offset, 12U);
     EXPECT_EQ(first.bytes[12] ^ first.expected[12], 0x10);
+    verifier_.begin_run();
+    EXPECT_EQ(verifier_.kept(), 0U);
+    lengths_[3] -= 1;
+    EXPECT_EQ(compare(), 1U);
+    ASSERT_EQ(verifier_.kept(), 1U) << "the next run's are kept as those of the first were";
+    EXPECT_EQ(verifier_.kept(0).index, 3U);
 }
 
 TEST_P(AnyVerifier, finds_a_packet_that_was_cut) {
