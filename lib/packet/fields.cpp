@@ -44,7 +44,8 @@ constexpr auto kinds = [] {
 static_assert(static_cast<std::size_t>(raw) + 1 == header_kinds);
 
 constexpr std::array fields{
-    FieldInfo{eth, "dst", 0, 48, T::mac, "02:00:00:00:00:02; broadcast for arp, the group's for IP multicast",
+    FieldInfo{eth, "dst", 0, 48, T::mac,
+              "02:00:00:00:00:02; broadcast for arp, the group's for a constant IP multicast",
               "destination MAC address (IEEE 802.3 clause 3)"},
     FieldInfo{eth, "src", 48, 48, T::mac, "the port's; 02:00:00:00:00:01 without a port",
               "source MAC address (IEEE 802.3 clause 3)"},
@@ -64,7 +65,8 @@ constexpr std::array fields{
     FieldInfo{mpls, "ttl", 24, 8, T::number, "64", "time to live (RFC 3032 section 2.1)"},
 
     FieldInfo{arp, "operation", 48, 16, T::number, "1", "1 request, 2 reply (RFC 826)"},
-    FieldInfo{arp, "sender_mac", 64, 48, T::mac, "as eth src", "sender hardware address (RFC 826)"},
+    FieldInfo{arp, "sender_mac", 64, 48, T::mac, "as a constant eth src",
+              "sender hardware address (RFC 826)"},
     FieldInfo{arp, "sender_ip", 112, 32, T::ipv4, "198.18.0.1", "sender protocol address (RFC 826)"},
     FieldInfo{arp, "target_mac", 144, 48, T::mac, "00:00:00:00:00:00", "target hardware address (RFC 826)"},
     FieldInfo{arp, "target_ip", 192, 32, T::ipv4, "198.19.0.1", "target protocol address (RFC 826)"},
