@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "config/next_hop.h"
@@ -32,7 +33,7 @@ worker::IpAddress wire(const config::Address& address) {
 }  // namespace
 
 void NextHops::forget() {
-    for (const Hop& hop : hops_) hop.neighbour->mac.store(0, std::memory_order_relaxed);
+    for (const Hop& hop : hops_) hop.neighbour->give_back();
     hops_.clear();
 }
 
@@ -54,7 +55,7 @@ std::size_t NextHops::hop_of(std::uint32_t port, const config::Address& address,
 std::vector<const NextHops::Hop*> NextHops::unanswered() const {
     std::vector<const Hop*> out;
     for (const Hop& hop : hops_) {
-        if (hop.neighbour->mac.load(std::memory_order_relaxed) == 0) out.push_back(&hop);
+        if (hop.neighbour->mac() == 0) out.push_back(&hop);
     }
     return out;
 }
@@ -86,8 +87,8 @@ bool NextHops::wait_for_answers(Duration patience, const std::function<bool()>& 
     return true;
 }
 
-bool NextHops::resolve(config::Model& model, Duration patience, const std::function<bool()>& rest) {
-    std::vector<std::pair<packet::PacketModel*, std::size_t>> wanted;
+std::vector<NextHops::Wanted> NextHops::wanted_by(config::Model& model) {
+    std::vector<Wanted> out;
     for (config::Stream& stream : model.streams) {
         const auto port = std::find_if(model.ports.begin(), model.ports.end(),
                                        [&](const config::Port& p) { return p.name == stream.port; });
@@ -95,22 +96,36 @@ bool NextHops::resolve(config::Model& model, Duration patience, const std::funct
             if (!config::asks_for_next_hop(packet) || !stream.enabled) return;
             std::string why;  // config has judged it already
             const auto address = config::next_hop(*port, packet, why);
-            if (address)
-                wanted.emplace_back(&packet, hop_of(static_cast<std::uint32_t>(port - model.ports.begin()),
-                                                    *address, stream.name));
+            const auto number = static_cast<std::uint32_t>(port - model.ports.begin());
+            if (address) out.push_back({&packet, number, *address, &stream.name});
         };
         if (!stream.source.any()) add(stream.packet);
         for (packet::PacketModel& packet : stream.source.packets) add(packet);
     }
+    return out;
+}
+
+void NextHops::keep_only(const std::vector<Wanted>& wanted) {
+    std::set<std::pair<std::uint32_t, std::string>> places;
+    for (const Wanted& each : wanted) places.emplace(each.port, to_text(each.address));
+    std::erase_if(hops_, [&](const Hop& hop) {
+        if (places.contains({hop.port, to_text(hop.address)})) return false;
+        hop.neighbour->give_back();
+        return true;
+    });
+}
+
+bool NextHops::resolve(config::Model& model, Duration patience, const std::function<bool()>& rest) {
+    std::vector<Wanted> wanted = wanted_by(model);
+    keep_only(wanted);
+    for (Wanted& each : wanted) each.hop = hop_of(each.port, each.address, *each.stream);
     const std::vector<const Hop*> asked = unanswered();
     if (!wait_for_answers(patience, rest)) return false;
     for (const Hop* hop : asked) {
         spdlog::info("next hop {} on port {} is {}", config::to_text(hop->address),
-                     road_.ports()[hop->port]->name(),
-                     text_of_mac(hop->neighbour->mac.load(std::memory_order_relaxed)));
+                     road_.ports()[hop->port]->name(), text_of_mac(hop->neighbour->mac()));
     }
-    for (const auto& [packet, hop] : wanted)
-        config::set_next_hop(*packet, hops_[hop].neighbour->mac.load(std::memory_order_relaxed));
+    for (const Wanted& each : wanted) config::set_next_hop(*each.packet, hops_[each.hop].neighbour->mac());
     return true;
 }
 

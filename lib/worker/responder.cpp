@@ -75,15 +75,66 @@ Responder::Responder(std::uint64_t mac, std::optional<std::uint16_t> vlan, std::
     for (std::size_t i = 0; i < 6; ++i) mac_[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
 }
 
+namespace {
+
+std::array<std::uint64_t, 2> words_of(std::span<const std::uint8_t> address) noexcept {
+    std::array<std::uint64_t, 2> out{};
+    std::memcpy(out.data(), address.data(), std::min(address.size(), sizeof out));
+    return out;
+}
+
+}  // namespace
+
+// Only control changes whether the place is used, but a receiver may write the MAC address in between.
+void Neighbour::give_back() noexcept {
+    const std::uint64_t use = word_.load(std::memory_order_relaxed) >> mac_bits;
+    word_.store((use + 1) << mac_bits, std::memory_order_relaxed);
+}
+
+// A receiver that reads any of the address's new words acquires that the place was given back before, so that
+// its exchange fails.
+void Neighbour::use(const IpAddress& address) noexcept {
+    const auto words = words_of({address.bytes.data(), address.length});
+    length_.store(address.length, std::memory_order_release);  // this and the next two acquired by is()
+    address_[0].store(words[0], std::memory_order_release);
+    address_[1].store(words[1], std::memory_order_release);
+    const std::uint64_t use = word_.load(std::memory_order_relaxed) >> mac_bits;
+    word_.store((use + 1) << mac_bits, std::memory_order_release);  // acquired by learn()
+}
+
+bool Neighbour::is(std::span<const std::uint8_t> address) const noexcept {
+    const auto words = words_of(address);
+    return length_.load(std::memory_order_acquire) == address.size() &&
+           address_[0].load(std::memory_order_acquire) == words[0] &&
+           address_[1].load(std::memory_order_acquire) == words[1];
+}
+
+void Neighbour::learn(std::span<const std::uint8_t> address, std::uint64_t mac) noexcept {
+    std::uint64_t word = word_.load(std::memory_order_acquire);
+    if (!is_used(word) || !is(address)) return;
+    const std::uint64_t use = word >> mac_bits;
+    // Another receiver may learn at the same time: either is right. Only control changes the use.
+    while (!word_.compare_exchange_weak(word, use << mac_bits | mac, std::memory_order_relaxed)) {
+        if (word >> mac_bits != use) return;
+    }
+}
+
 Neighbour* Responder::add_neighbour(const IpAddress& address) {
     const std::uint32_t known = known_.load(std::memory_order_relaxed);
+    Neighbour* free = known < most_neighbours ? &neighbours_[known] : nullptr;
     for (std::uint32_t i = 0; i < known; ++i) {
-        if (neighbours_[i].address == address) return &neighbours_[i];
+        Neighbour& neighbour = neighbours_[i];
+        if (!neighbour.used()) {
+            free = &neighbour;
+        } else if (neighbour.is({address.bytes.data(), address.length})) {
+            return &neighbour;
+        }
     }
-    if (known == most_neighbours) return nullptr;
-    neighbours_[known].address = address;
-    known_.store(known + 1, std::memory_order_release);  // acquired by learn()
-    return &neighbours_[known];
+    if (free == nullptr) return nullptr;
+    free->use(address);
+    if (known < most_neighbours && free == &neighbours_[known])
+        known_.store(known + 1, std::memory_order_release);  // acquired by learn()
+    return free;
 }
 
 bool Responder::ours(std::span<const std::uint8_t> address) const noexcept {
@@ -94,15 +145,10 @@ bool Responder::ours(std::span<const std::uint8_t> address) const noexcept {
 
 void Responder::learn(std::span<const std::uint8_t> address, const std::uint8_t* mac) const noexcept {
     const std::uint32_t known = known_.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < known; ++i) {
-        Neighbour& neighbour = neighbours_[i];
-        if (neighbour.address.length != address.size() ||
-            !std::equal(address.begin(), address.end(), neighbour.address.bytes.begin()))
-            continue;
-        std::uint64_t value = 0;
-        for (int k = 0; k < 6; ++k) value = value << 8 | mac[k];
-        neighbour.mac.store(value, std::memory_order_relaxed);
-    }
+    if ((mac[0] & 1) != 0) return;  // a group's address is nobody's
+    std::uint64_t value = 0;
+    for (int k = 0; k < 6; ++k) value = value << 8 | mac[k];
+    for (std::uint32_t i = 0; i < known; ++i) neighbours_[i].learn(address, value);
 }
 
 // Neighbours answer those of their own network.

@@ -18,11 +18,35 @@ struct IpAddress {
     bool operator==(const IpAddress&) const = default;
 };
 
-/// Somebody whose MAC address is asked for.
-struct Neighbour {
-    IpAddress address;
-    std::atomic<std::uint64_t> mac{
-        0};  ///< 0: unknown. Written by receivers, and by control to forget it; read by control
+/// Somebody whose MAC address is asked for; its place is used again for another when control has given it
+/// back. A receiver that has read one address never writes the MAC address of it for the next, for it
+/// exchanges the word that holds the place's use as well, and that has changed meanwhile. (Uses are counted
+/// modulo 2^15, all of which no receiver sleeps through between two loads.)
+class Neighbour {
+  public:
+    /// Control. 0: unknown. What a receiver has learned needs no order: it is one word.
+    [[nodiscard]] std::uint64_t mac() const noexcept { return word_.load(std::memory_order_relaxed) & macs; }
+    /// Control: the place is for that address from now on, whose MAC address is unknown.
+    void use(const IpAddress& address) noexcept;
+    /// Control: for nobody's.
+    void give_back() noexcept;
+    /// Control.
+    [[nodiscard]] bool used() const noexcept { return is_used(word_.load(std::memory_order_relaxed)); }
+    [[nodiscard]] bool is(std::span<const std::uint8_t> address) const noexcept;
+    /// A receiver: takes the MAC address, not 0, if this is for that IP address.
+    void learn(std::span<const std::uint8_t> address, std::uint64_t mac) noexcept;
+
+  private:
+    static constexpr unsigned mac_bits = 48;
+    static constexpr std::uint64_t macs = (std::uint64_t{1} << mac_bits) - 1;
+    static bool is_used(std::uint64_t word) noexcept { return (word >> mac_bits & 1) != 0; }
+
+    std::atomic<std::uint64_t> word_{0};  ///< MAC address, and above it how often the place was taken and
+                                          ///< given back: odd, it is used. Written by control and receivers
+    std::array<std::atomic<std::uint64_t>, 2>
+        address_{};                        ///< written by control while the place is not
+                                           ///< used, read by receivers; released by each store
+    std::atomic<std::uint8_t> length_{0};  ///< the same
 };
 
 /// Answers for a port's own addresses: ARP requests (RFC 826), neighbour solicitations (RFC 4861), and echo
@@ -46,7 +70,7 @@ class Responder {
     /// length; 0 when there is none.
     std::uint32_t reply(std::span<const std::uint8_t> frame, std::uint8_t* out) const noexcept;
 
-    /// Control: an address to be asked for, good as long as the responder; one that is there already is found
+    /// Control: an address to be asked for, good until it is given back; one that is there already is found
     /// again. nullptr: there are as many as there may be.
     Neighbour* add_neighbour(const IpAddress& address);
     /// Control: the frame that asks for that neighbour, from our address in its network, else our first one
@@ -68,7 +92,8 @@ class Responder {
     std::optional<std::uint16_t> vlan_;
     std::vector<IpAddress> addresses_;
     std::unique_ptr<Neighbour[]> neighbours_;
-    std::atomic<std::uint32_t> known_{0};  ///< of them; released by control, acquired by receivers
+    std::atomic<std::uint32_t> known_{0};  ///< of them, so many have been used; written by control, read by
+                                           ///< receivers; a place says itself whether it is in use
 };
 
 }  // namespace volley::worker

@@ -164,7 +164,15 @@ TEST_P(AnyResponder, answers_icmpv6_echo_and_neighbour_solicitations) {
         ASSERT_FALSE(answer.empty());
         Frame none(Responder::longest_reply);
         EXPECT_EQ(peer.reply(answer, none.data()), 0U);
-        EXPECT_EQ(neighbour.mac.load(), own);
+        EXPECT_EQ(neighbour.mac(), own);
+        // What is given back learns nothing, nor does who has its place.
+        neighbour.give_back();
+        EXPECT_EQ(peer.reply(answer, none.data()), 0U);
+        EXPECT_EQ(neighbour.mac(), 0U);
+        ASSERT_EQ(peer.add_neighbour(ipv4(9)), &neighbour);
+        EXPECT_EQ(peer.reply(answer, none.data()), 0U);
+        EXPECT_EQ(neighbour.mac(), 0U);
+        neighbour.give_back();
     }
 }
 
@@ -196,6 +204,21 @@ TEST_P(AnyResponder, keeps_a_bounded_number_of_neighbours_and_finds_them_again) 
         EXPECT_EQ(many.add_neighbour(address), neighbour);
     }
     EXPECT_EQ(many.add_neighbour(ipv6(1)), nullptr);
+    many.add_neighbour(address)->give_back();
+    Neighbour* const six = many.add_neighbour(ipv6(1));
+    ASSERT_NE(six, nullptr) << "a place that was given back is another's";
+    EXPECT_EQ(many.add_neighbour(ipv6(1)), six);
+    EXPECT_EQ(many.add_neighbour(address), nullptr);
+}
+
+TEST_P(AnyResponder, does_not_learn_that_a_neighbour_has_the_address_of_a_group) {
+    Neighbour& neighbour = *responder_.add_neighbour(ipv4(0xee));
+    Frame answer = arp(0x0a000001, 2);
+    EXPECT_TRUE(reply(answer).empty());
+    EXPECT_EQ(neighbour.mac(), peer_mac);
+    answer[l3() + 8] |= 1;
+    EXPECT_TRUE(reply(answer).empty());
+    EXPECT_EQ(neighbour.mac(), peer_mac);
 }
 
 TEST_P(AnyResponder, leaves_what_is_not_on_its_vlan_unanswered) {
