@@ -176,7 +176,7 @@ Captures::~Captures() {
 }
 
 bool Captures::begin(std::uint32_t port, std::vector<RxWorker*> receivers, CaptureOrder order,
-                     Outcome situation, Answer answer) {
+                     Outcome situation, const Answer& answer) {
     std::erase_if(under_way_, [](const auto& one) {
         if (!one->over.load(std::memory_order_acquire)) return false;
         one->thread.join();

@@ -35,7 +35,7 @@ class Captures {
     /// another thread, or from here where none can be had, with `situation` and either the file or what was
     /// wrong.
     bool begin(std::uint32_t port, std::vector<worker::RxWorker*> receivers, service::CaptureOrder order,
-               service::Outcome situation, Answer answer);
+               service::Outcome situation, const Answer& answer);
 
   private:
     struct One {
