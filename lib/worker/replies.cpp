@@ -25,8 +25,7 @@ Replies::Replies(const std::string& name, int socket, std::uint64_t mac, std::op
       ring_(nullptr) {
     if (pool_ == nullptr)
         throw dpdk::Error("creating mempool reply_" + name, rte_errno, "raise eal.memory_mib");
-    // Control may be preempted while it puts a question in; receivers do not wait for it.
-    ring_ = rte_ring_create(("replies_" + name).c_str(), waiting, socket, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+    ring_ = rte_ring_create(("replies_" + name).c_str(), waiting, socket, RING_F_SC_DEQ);
     if (ring_ != nullptr) return;
     rte_mempool_free(pool_);
     throw dpdk::Error("creating ring replies_" + name, rte_errno, "raise eal.memory_mib");
