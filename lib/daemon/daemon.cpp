@@ -276,6 +276,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.epoch_unix_ns = unix_ns_at(epoch_);
     input.previous_model = previous == nullptr ? nullptr : &model_;
     input.salt = salt;
+    input.rest = [this] { tell_systemd(); };  // a large capture takes longer than the watchdog's time
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
         std::vector<config::Problem> out;

@@ -60,7 +60,8 @@ void CaptureReader::look_at_header(std::FILE* file) {
     if ((link & fcs_present) != 0) fcs_ = (link >> fcs_length_shift) * 2;
 }
 
-CaptureReader::CaptureReader(std::string path, bool pad) : path_(std::move(path)), pad_(pad) {
+CaptureReader::CaptureReader(std::string path, bool pad, Rest rest)
+    : path_(std::move(path)), pad_(pad), rest_(std::move(rest)) {
     File file(std::fopen(path_.c_str(), "rb"));
     if (file == nullptr) throw Error("cannot read " + path_ + ": " + std::strerror(errno));
     struct stat facts {};
@@ -107,6 +108,10 @@ CaptureReader::Frame CaptureReader::frame_of(const pcap_pkthdr& header, const st
 
 std::optional<CaptureReader::Frame> CaptureReader::next() {
     const std::uint64_t before = place();
+    if (rest_ && before >= next_rest_) {
+        rest_();
+        next_rest_ = before + rest_every;
+    }
     pcap_pkthdr* header = nullptr;
     const u_char* data = nullptr;
     const int got = pcap_next_ex(handle_.get(), &header, &data);
@@ -118,7 +123,7 @@ std::optional<CaptureReader::Frame> CaptureReader::next() {
 }
 
 Capture read_capture(const std::string& path, const CaptureOptions& options) {
-    CaptureReader reader(path, options.pad);
+    CaptureReader reader(path, options.pad, options.rest);
     Capture out;
     while (const auto read = reader.next()) {
         if (out.bytes.size() + read->length > options.most_bytes) {

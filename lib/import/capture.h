@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,10 @@ struct pcap;
 struct pcap_pkthdr;
 
 namespace volley::imports {
+
+/// Called again and again while a file is read: that takes longer than others can wait, where it is large.
+using Rest = std::function<void()>;
+constexpr std::uint64_t rest_every = std::uint64_t{16} << 20;  ///< bytes of the file
 
 /// Frames of a capture file in memory, without FCS, in the order of the file.
 struct Capture {
@@ -38,6 +43,7 @@ struct Capture {
 struct CaptureOptions {
     bool pad = false;  ///< fill up what was captured in part with zeros, instead of refusing it
     std::uint64_t most_bytes = std::uint64_t{8} << 30;  ///< of frames; more is refused
+    Rest rest{};
 };
 
 /// Reads pcap (microseconds and nanoseconds, both byte orders) or pcapng of Ethernet frames, one after the
@@ -52,7 +58,7 @@ class CaptureReader {
         std::uint64_t place = 0;  ///< offset in the file of what holds it
     };
     /// pad: accept what was captured in part.
-    CaptureReader(std::string path, bool pad);
+    CaptureReader(std::string path, bool pad, Rest rest = {});
 
     /// Nothing at the end of the file.
     std::optional<Frame> next();
@@ -69,6 +75,8 @@ class CaptureReader {
 
     std::string path_;
     bool pad_;
+    Rest rest_;
+    std::uint64_t next_rest_ = rest_every;  ///< offset in the file
     std::unique_ptr<pcap, Close> handle_;
     std::uint32_t fcs_ = 0;     ///< bytes at the end of each frame that are its FCS
     std::uint64_t packet_ = 1;  ///< the next one, counted from 1

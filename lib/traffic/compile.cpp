@@ -142,7 +142,7 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
         stream.signing->salt = inputs_.salt;
         stream.signing->closes_batch = from.latency;
     }
-    auto built = build_source(from, mac, stream.workers, stream.signing);
+    auto built = build_source(from, mac, stream.workers, stream.signing, inputs_.rest);
     if (auto* problems = std::get_if<std::vector<packet::Problem>>(&built)) {
         for (packet::Problem& found : *problems) {
             problem(from.pointer + "/packet" + found.pointer, std::move(found.text));

@@ -9,6 +9,7 @@
 
 #include "base/tsc.h"
 #include "config/model.h"
+#include "import/capture.h"
 #include "packet/model.h"
 #include "traffic/plan.h"
 #include "traffic/stream_table.h"
@@ -34,6 +35,7 @@ struct Inputs {
     std::uint16_t salt = 1;  ///< of the run's signatures, 1 to 0xfffe
     std::optional<double> multiplier;               ///< instead of run.multiplier
     const config::Model* previous_model = nullptr;  ///< of `previous`: unchanged packets keep their templates
+    imports::Rest rest{};  ///< called while captures are read, for whoever waits for a sign of life
 };
 
 /// What keeps a model from becoming a plan: the place and the operator's next step.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <span>
 
 #include "import/rewrite.h"
@@ -84,11 +85,11 @@ void Feed::note_sample(std::span<const std::uint8_t> frame) {
     }
 }
 
-const Survey& Feed::survey() {
+const Survey& Feed::survey(const imports::Rest& rest) {
     identity_ = identify();
     survey_ = {};
     survey_.found.resize(source_.rewrite.size());
-    imports::CaptureReader reader(source_.file, source_.pad);
+    imports::CaptureReader reader(source_.file, source_.pad, rest);
     std::uint64_t before = 0;
     while (const auto frame = reader.next()) {
         if (frame->length > packet::max_frame) {
@@ -119,7 +120,7 @@ void Feed::run() {
         for (std::uint64_t loop = 0; source_.loop == 0 || loop < source_.loop; ++loop) {
             if (!read_once(loop * period_ns())) return;
         }
-    } catch (const imports::Error& error) {
+    } catch (const std::exception& error) {  // no memory, too: one stream is not worth the process
         const std::lock_guard lock(mutex_);
         problem_ = error.what();
     }

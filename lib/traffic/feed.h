@@ -41,7 +41,7 @@ class Feed {
     Feed& operator=(const Feed&) = delete;
 
     /// Reads the file once through; before start(). Throws imports::Error.
-    const Survey& survey();
+    const Survey& survey(const imports::Rest& rest = {});
     /// Once: the thread begins to fill the window.
     void start();
     [[nodiscard]] const Survey& surveyed() const noexcept { return survey_; }

@@ -88,14 +88,18 @@ std::variant<Source, Problems> build_packets(const config::Stream& stream, std::
 
 class PcapBuilder {
   public:
-    PcapBuilder(const config::Stream& stream, std::size_t workers, const Signing& signing)
-        : stream_(stream), pcap_(*stream.source.pcap), workers_(workers), signing_(signing) {}
+    PcapBuilder(const config::Stream& stream, std::size_t workers, const Signing& signing,
+                const imports::Rest& rest)
+        : stream_(stream), pcap_(*stream.source.pcap), workers_(workers), signing_(signing), rest_(rest) {}
 
     std::variant<Source, Problems> run() {
         imports::Capture capture;
         try {
             if (pcap_.timing == config::Timing::recorded && too_large()) return feed();
-            capture = imports::read_capture(pcap_.file, {pcap_.pad});
+            imports::CaptureOptions options;
+            options.pad = pcap_.pad;
+            options.rest = rest_;
+            capture = imports::read_capture(pcap_.file, options);
         } catch (const imports::Error& error) {
             return Problems{{"/pcap", error.what()}};
         }
@@ -135,7 +139,7 @@ class PcapBuilder {
         check_fed();
         if (!problems_.empty()) return std::move(problems_);
         source_.feed = std::make_shared<Feed>(pcap_, stream_.packet.pad);
-        const Survey& survey = source_.feed->survey();
+        const Survey& survey = source_.feed->survey(rest_);
         if (survey.packets == 0) problem(pcap_.file + ": holds no packet");
         imports::Capture first;
         if (!survey.samples.empty()) first.bytes = survey.samples.front();
@@ -251,6 +255,7 @@ class PcapBuilder {
     const config::PcapSource& pcap_;
     std::size_t workers_;
     Signing signing_;
+    const imports::Rest& rest_;
     Source source_;
     Problems problems_;
 };
@@ -311,9 +316,10 @@ std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::
 std::variant<Source, Problems> build_source(const config::Stream& stream,
                                             std::optional<packet::Value> port_mac,
                                             std::span<const std::uint32_t> workers,
-                                            const std::shared_ptr<const packet::Signing>& signing) {
+                                            const std::shared_ptr<const packet::Signing>& signing,
+                                            const imports::Rest& rest) {
     if (stream.source.trafgen) return build_trafgen(stream, port_mac, workers, signing);
-    if (stream.source.pcap) return PcapBuilder(stream, workers.size(), signing).run();
+    if (stream.source.pcap) return PcapBuilder(stream, workers.size(), signing, rest).run();
     if (!stream.source.packets.empty()) return build_packets(stream, port_mac, signing);
     auto built = packet::build(stream.packet, port_mac, signing);
     if (auto* problems = std::get_if<Problems>(&built)) return std::move(*problems);

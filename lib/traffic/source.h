@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/model.h"
+#include "import/capture.h"
 #include "packet/signature.h"
 #include "packet/template.h"
 #include "traffic/feed.h"
@@ -27,11 +28,12 @@ struct Source {
 
 /// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
 /// workers: those of its port that send it, which cpu() of trafgen files names. signing: of a stream that
-/// is signed, or nullptr; each frame of a file then grows by the trailer. Problems come with pointers below
-/// the stream's packet and name file, place and reason.
+/// is signed, or nullptr; each frame of a file then grows by the trailer. rest: while a capture is read.
+/// Problems come with pointers below the stream's packet and name file, place and reason.
 std::variant<Source, std::vector<packet::Problem>> build_source(
     const config::Stream& stream, std::optional<packet::Value> port_mac,
-    std::span<const std::uint32_t> workers, const std::shared_ptr<const packet::Signing>& signing = nullptr);
+    std::span<const std::uint32_t> workers, const std::shared_ptr<const packet::Signing>& signing = nullptr,
+    const imports::Rest& rest = {});
 
 /// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
 /// neither header nor outer tags) or tx.max_frame. Empty when it can.

@@ -88,6 +88,14 @@ TEST_F(FeedOfFile, tells_that_its_last_frame_grew) {
     EXPECT_EQ(feed.window()->ready(), 99U);
 }
 
+TEST_F(FeedOfFile, gives_who_waits_for_it_a_moment_every_16_mib_while_it_is_looked_through) {
+    write(400'000);  // 34.4 MB
+    int rests = 0;
+    Feed feed(source_, true);
+    EXPECT_EQ(feed.survey([&] { ++rests; }).packets, 400'000U);
+    EXPECT_EQ(rests, 2);
+}
+
 TEST_F(FeedOfFile, that_is_full_ends_when_it_is_let_go_of) {
     source_.loop = 0;
     Feed feed(source_, true);
