@@ -73,11 +73,11 @@ struct RawChecksum {
     std::uint16_t from = 0;           ///< first byte that it covers, counted from the frame's first
     std::optional<std::uint16_t> to;  ///< end, exclusive; none: the frame's end, before any padding
     Pseudo pseudo = Pseudo::none;
-    std::uint16_t ip = 0;  ///< frame offset of the IP header whose addresses the pseudo-header takes
-    std::uint16_t final_address =
-        0;                      ///< pseudo ipv6: frame offset of the address behind a routing header that
-                                ///< stands for the destination (RFC 8200 section 8.1); 0: none does
+    std::uint16_t ip = 0;       ///< frame offset of the IP header whose addresses the pseudo-header takes
     std::uint8_t protocol = 0;  ///< of the pseudo-header; with 17 (UDP) a sum of 0 is written as 0xffff
+    std::uint16_t final_address =
+        0;  ///< pseudo ipv6: frame offset of the address behind a routing header that
+            ///< stands for the destination (RFC 8200 section 8.1); 0: none does
     bool operator==(const RawChecksum&) const = default;
 };
 
