@@ -5,6 +5,8 @@ usage: dashboard_test.py VOLLEYD [SCREENSHOT]      exit code 77: no Chromium or 
 """
 import base64, html.parser, json, pathlib, shutil, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
+from volley import many_streams
+
 VOLLEYD = sys.argv[1]
 SCREENSHOT = sys.argv[2] if len(sys.argv) > 2 else None
 CHROMIUM = shutil.which("chromium")
@@ -119,14 +121,15 @@ def eventually(browser, condition, what):
 def check_restart(browser, folder, url, config):
     """The page says that volleyd is gone, finds the next one by itself and shows what that one does: 20,000 streams, by pages."""
     eventually(browser, "document.getElementById('connection').textContent.includes('No connection')", "the loss of the connection")
-    config["streams"] = [stream(f"many-{i:05}", "10pps") for i in range(20000)]
+    count = many_streams(VOLLEYD)
+    config["streams"] = [stream(f"many-{i:05}", "10pps") for i in range(count)]
     (folder / "volley.json").write_text(json.dumps(config))
     daemon = start(folder, url, folder / "more-lines")
     try:
         eventually(browser, "document.getElementById('connection').hidden", "the connection")
-        eventually(browser, "document.getElementById('page').textContent.endsWith('of 20000')", "the new streams")
+        eventually(browser, "document.getElementById('page').textContent.endsWith('of %d')" % count, "the new streams")
         eventually(browser, "document.querySelectorAll('#streams tbody tr').length === 50", "a page of fifty streams")
-        browser.script("const f = document.getElementById('filter'); f.value = 'many-1999*'; f.dispatchEvent(new Event('input'))")
+        browser.script("const f = document.getElementById('filter'); f.value = 'many-%04d*'; f.dispatchEvent(new Event('input'))" % (count // 10 - 1))
         eventually(browser, "document.querySelectorAll('#streams tbody tr').length === 10", "the filtered streams")
         sequence = browser.script("return Number(document.body.dataset.sequence)")
         eventually(browser, f"document.body.dataset.sequence > {sequence + 3}", "lines that go on")
