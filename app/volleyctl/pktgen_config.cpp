@@ -1,6 +1,7 @@
 #include "volleyctl/pktgen_config.h"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -81,7 +82,7 @@ class Converter {
         }
         const double pps =
             static_cast<double>(megabits) * 1e6 / 8 / static_cast<double>(std::max<std::uint64_t>(bytes, 42));
-        return std::to_string(static_cast<std::uint64_t>(std::max(pps, 1.0) + 0.5)) + "pps";
+        return std::to_string(std::llround(std::max(pps, 1.0))) + "pps";
     }
 
     /// A range that steps, or is drawn with the flag; "" when neither end is given.
