@@ -22,24 +22,31 @@ Replies::Replies(const std::string& name, int socket, std::uint64_t mac, std::op
                  std::vector<IpAddress> addresses)
     : responder_(mac, vlan, std::move(addresses)),
       pool_(port::make_mbuf_pool("reply_" + name, buffers, 0, room, socket)),
-      ring_(nullptr) {
+      ring_(nullptr),
+      questions_(nullptr) {
     if (pool_ == nullptr)
         throw dpdk::Error("creating mempool reply_" + name, rte_errno, "raise eal.memory_mib");
     ring_ = rte_ring_create(("replies_" + name).c_str(), waiting, socket, RING_F_SC_DEQ);
-    if (ring_ != nullptr) return;
+    questions_ =
+        rte_ring_create(("questions_" + name).c_str(), waiting, socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+    if (ring_ != nullptr && questions_ != nullptr) return;
+    rte_ring_free(ring_);
+    rte_ring_free(questions_);
     rte_mempool_free(pool_);
     throw dpdk::Error("creating ring replies_" + name, rte_errno, "raise eal.memory_mib");
 }
 
 Replies::~Replies() {
     void* object = nullptr;
-    while (rte_ring_dequeue(ring_, &object) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(object));
-    rte_ring_free(ring_);
+    for (rte_ring* const ring : {ring_, questions_}) {
+        while (rte_ring_dequeue(ring, &object) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(object));
+        rte_ring_free(ring);
+    }
     rte_mempool_free(pool_);
 }
 
 template <class Make>
-void Replies::put(Make&& make) noexcept {
+void Replies::put(rte_ring* ring, Make&& make) noexcept {
     rte_mbuf* const mbuf = rte_pktmbuf_alloc(pool_);
     if (mbuf == nullptr) {
         dropped_.fetch_add(1, std::memory_order_relaxed);
@@ -54,7 +61,7 @@ void Replies::put(Make&& make) noexcept {
     mbuf->data_len = static_cast<std::uint16_t>(length);
     mbuf->pkt_len = length;
     tsan_release_mbufs();
-    if (rte_ring_enqueue(ring_, mbuf) == 0) return;
+    if (rte_ring_enqueue(ring, mbuf) == 0) return;
     rte_pktmbuf_free(mbuf);
     dropped_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -62,15 +69,17 @@ void Replies::put(Make&& make) noexcept {
 // No answer is longer than its question, apart from padding and from an advertisement's 86 bytes.
 void Replies::answer(std::span<const std::uint8_t> frame) noexcept {
     if (frame.size() > longest || !responder_.concerns(frame)) return;
-    put([&](std::uint8_t* out) { return responder_.reply(frame, out); });
+    put(ring_, [&](std::uint8_t* out) { return responder_.reply(frame, out); });
 }
 
 void Replies::ask(const IpAddress& address) noexcept {
-    put([&](std::uint8_t* out) { return responder_.ask(address, out); });
+    put(questions_, [&](std::uint8_t* out) { return responder_.ask(address, out); });
 }
 
 std::uint32_t Replies::take(rte_mbuf** out, std::uint32_t n) noexcept {
-    const std::uint32_t taken = rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(out), n, nullptr);
+    void** const objects = reinterpret_cast<void**>(out);
+    std::uint32_t taken = rte_ring_sc_dequeue_burst(questions_, objects, n, nullptr);
+    taken += rte_ring_sc_dequeue_burst(ring_, objects + taken, n - taken, nullptr);
     if (taken != 0) tsan_acquire_mbufs();
     return taken;
 }

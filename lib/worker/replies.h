@@ -47,13 +47,14 @@ class Replies {
 
   private:
     template <class Make>
-    void put(Make&& make) noexcept;
+    void put(rte_ring* ring, Make&& make) noexcept;
 
     Responder responder_;
     rte_mempool* pool_;
-    rte_ring* ring_;                         ///< several producers, one consumer
-    Counter sent_;                           ///< written by the TX worker
-    Counter given_up_;                       ///< written by the TX worker
+    rte_ring* ring_;       ///< receivers produce, the transmitting worker consumes
+    rte_ring* questions_;  ///< control produces, whom no receiver has to wait for; the same worker consumes
+    Counter sent_;         ///< written by the TX worker
+    Counter given_up_;     ///< written by the TX worker
     std::atomic<std::uint64_t> dropped_{0};  ///< written by receivers and control
 };
 

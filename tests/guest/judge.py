@@ -111,18 +111,23 @@ def submissions(frames, burst):
 def paced(problems, what, times, gap, mean_ppm=100):
     """Gaps between times, all in microseconds: the median to 1, the 1st and the 99th percentile to 2, the mean rate to
     mean_ppm, no burst at the start to catch up."""
-    gaps = [after - before for before, after in zip(times, times[1:])]
-    if len(gaps) < 100:
-        problems.say(f"{what}: only {len(gaps)} gaps")
-        return
-    ranked = sorted(gaps)
-    problems.within(f"{what}: median gap", ranked[len(gaps) // 2], gap - 1, gap + 1)
-    problems.within(f"{what}: 1st percentile of the gaps", ranked[len(gaps) // 100], gap - 2, gap + 2)
-    problems.within(f"{what}: 99th percentile of the gaps", ranked[-1 - len(gaps) // 100], gap - 2, gap + 2)
-    mean = (times[-1] - times[0]) / len(gaps)
-    problems.within(f"{what}: mean gap {mean:.4f}, ppm off", abs(mean / gap - 1) * 1e6, 0, mean_ppm)
-    problems.true(f"{what}: a burst at the start: {gaps[:20]}", min(gaps[:20]) >= gap - 6)
+    paced_alike(problems, what, [times], gap, mean_ppm)
 
+
+def paced_alike(problems, what, series, gap, mean_ppm=100):
+    """The same of several streams of one rate: order statistics of all their gaps, mean and start of each."""
+    gaps = [[after - before for before, after in zip(times, times[1:])] for times in series]
+    if min(map(len, gaps)) < 100:
+        problems.say(f"{what}: only {min(map(len, gaps))} gaps")
+        return
+    ranked = sorted(one for own in gaps for one in own)
+    problems.within(f"{what}: median gap", ranked[len(ranked) // 2], gap - 1, gap + 1)
+    problems.within(f"{what}: 1st percentile of the gaps", ranked[len(ranked) // 100], gap - 2, gap + 2)
+    problems.within(f"{what}: 99th percentile of the gaps", ranked[-1 - len(ranked) // 100], gap - 2, gap + 2)
+    for number, (times, own) in enumerate(zip(series, gaps)):
+        mean = (times[-1] - times[0]) / len(own)
+        problems.within(f"{what}, {number}: mean gap {mean:.4f}, ppm off", abs(mean / gap - 1) * 1e6, 0, mean_ppm)
+        problems.true(f"{what}, {number}: a burst at the start: {own[:20]}", min(own[:20]) >= gap - 6)
 
 
 def rendered(problems, what, evidence, name, times):

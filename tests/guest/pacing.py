@@ -1,7 +1,7 @@
 """Pacing in virtual time: the guest's clock and the pcap's stamps count instructions (-icount), 1 ns each, so gaps tell what
 volleyd does and not how busy the host is. A frame's stamp is the time of its tail write."""
 import cards, machine
-from judge import finished, paced, rendered, sound, submissions
+from judge import finished, paced, paced_alike, rendered, sound, submissions
 from scene import Scene, configuration, stream
 
 SINGLE, BULK, CHANGED, POISSON, TEN = 50, 51, 52, 53, 60
@@ -26,7 +26,7 @@ def ten_case(evidence, problems):
         return
     for number in range(TEN, TEN + 10):
         sound(problems, f"stream {number}", evidence.frames[number], 500, 60)
-        paced(problems, f"stream {number} of ten", submissions(evidence.frames[number], 1), 100)
+    paced_alike(problems, "ten streams", [submissions(evidence.frames[number], 1) for number in range(TEN, TEN + 10)], 100)
     together = sorted(time for number in range(TEN, TEN + 10) for time in submissions(evidence.frames[number], 1))
     paced(problems, "ten streams together, staggered", together, 10)
 
