@@ -1,8 +1,9 @@
 """Cases on each emulated card: exact counts, tail writes and bytes, and volleyd's life in the guest, in real time."""
-import collections, contextlib, math, re, socket, threading
+import collections, math, re, socket
 
 import machine
 from judge import finished, reported, sound, steps
+from outside import NETDEV, Outside
 from scene import FCS, Scene, configuration, stream
 
 E1000E = machine.Doorbell("e1000e_core_write", re.compile(r"register (?P<register>0x[0-9a-f]+), \d+ byte\(s\), value: (?P<value>0x[0-9a-f]+)"),
@@ -193,18 +194,15 @@ def vfio():
                  {"a_card_behind_an_iommu_sends_the_same": vfio_case})
 
 
-class SlowReader:
-    """Takes frames from the guest's datagram socket, and pauses often enough for the card's ring to be full."""
+class SlowReader(Outside):
+    """Takes frames from the guest, and pauses often enough for the card's ring to be full."""
 
     def __init__(self, folder):
-        self.frames, self.ending = [], threading.Event()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        super().__init__(folder)
+        self.frames = []
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(0.1)
-        self.socket.bind(str(folder / "reader"))
-        self.thread = threading.Thread(target=self.read)
 
-    def read(self):
+    def work(self):
         while True:
             try:
                 self.frames.append(self.socket.recv(65536))
@@ -214,15 +212,6 @@ class SlowReader:
                 continue
             if len(self.frames) % 500 == 0:
                 self.ending.wait(0.1)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending.set()
-        self.thread.join()
-        self.socket.close()
 
 
 def virtio_case(evidence, problems):
@@ -239,8 +228,7 @@ def virtio_case(evidence, problems):
 
 
 def virtio():
-    card = machine.Card("virtio-net-pci,disable-legacy=on", None,
-                        netdev="dgram,local.type=unix,local.path={folder}/card,remote.type=unix,remote.path={folder}/reader")
+    card = machine.Card("virtio-net-pci,disable-legacy=on", None, netdev=NETDEV)
     return Scene("Virtio", card, "run slow\nusleep 500000\n",
                  {"slow": configuration([stream(40, 6000, 32, rate="1Mpps")], descriptors=256)},
                  {"a_slow_reader_gets_each_packet_once": virtio_case}, around=SlowReader)

@@ -1,24 +1,22 @@
 """A port that receives as well, with a device under test between its two directions: this process, which loses, doubles, swaps
 and damages frames that it knows by their index."""
-import contextlib, socket, threading
+import contextlib
 
-import cards, machine
+import machine
 from judge import finished, reported
+from outside import NETDEV, Outside
 from scene import Scene, configuration, stream
 
 SIGNED, PACKETS, SIZE = 70, 2000, 128
 LOST, DOUBLED, SWAPPED, DAMAGED, FOREIGN = {100, 101, 102, 1500}, {200, 1201}, 400, {300, 1700, 1701}, 5
 
 
-class Dut:
+class Dut(Outside):
     """Forwards what the guest's card sends back to it, with the faults above."""
 
     def __init__(self, folder):
-        self.card, self.held, self.ending = str(folder / "card"), [], threading.Event()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.settimeout(0.1)
-        self.socket.bind(str(folder / "reader"))
-        self.thread = threading.Thread(target=self.work)
+        super().__init__(folder)
+        self.held = []
 
     def forward(self, frame):
         """What leaves for a frame that came."""
@@ -53,15 +51,6 @@ class Dut:
             except OSError:       # the guest is off
                 return
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending.set()
-        self.thread.join()
-        self.socket.close()
-
 
 def faults_case(evidence, problems):
     run = evidence.left.runs.get("faults")
@@ -79,7 +68,7 @@ def faults_case(evidence, problems):
 
 
 def scene(name, model):
-    card = machine.Card(model, None, netdev="dgram,local.type=unix,local.path={folder}/card,remote.type=unix,remote.path={folder}/reader")
+    card = machine.Card(model, None, netdev=NETDEV)
     signed = stream(SIGNED, PACKETS, 4, rate="5kpps", frame_size=SIZE, verify="all")
     faults = configuration([signed], run={"settle_time": "1s"})
     faults["ports"][0]["rx"] = {"lcores": faults["ports"][0]["tx"]["lcores"]}
