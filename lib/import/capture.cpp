@@ -28,12 +28,16 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 }  // namespace
 
+std::string place_in_capture(const std::string& file, std::uint64_t byte, std::uint64_t packet) {
+    return file + ": at byte " + std::to_string(byte) + ", packet " + std::to_string(packet) + ": ";
+}
+
 void CaptureReader::Close::operator()(pcap* handle) const noexcept {
     pcap_close(handle);
 }
 
 void CaptureReader::refuse(std::uint64_t place, const std::string& text) const {
-    fail("at byte " + std::to_string(place) + ", packet " + std::to_string(packet_) + ": " + text);
+    throw Error(place_in_capture(path_, place, packet_) + text);
 }
 
 std::uint64_t CaptureReader::place() const {
@@ -127,9 +131,9 @@ Capture read_capture(const std::string& path, const CaptureOptions& options) {
     Capture out;
     while (const auto read = reader.next()) {
         if (out.bytes.size() + read->length > options.most_bytes) {
-            throw Error(path + ": at byte " + std::to_string(read->place) + ", packet " +
-                        std::to_string(out.frames.size() + 1) + ": the frames up to here take more than " +
-                        std::to_string(options.most_bytes >> 20U) + " MiB of memory; send the file in parts");
+            throw Error(place_in_capture(path, read->place, out.frames.size() + 1) +
+                        "the frames up to here take more than " + std::to_string(options.most_bytes >> 20U) +
+                        " MiB of memory; send the file in parts");
         }
         if (read->captured.size() < read->length) ++out.padded;
         Capture::Frame frame;

@@ -40,6 +40,9 @@ struct Capture {
     }
 };
 
+/// "FILE: at byte N, packet K: ", before what is wrong there. packet: counted from 1.
+std::string place_in_capture(const std::string& file, std::uint64_t byte, std::uint64_t packet);
+
 struct CaptureOptions {
     bool pad = false;  ///< fill up what was captured in part with zeros, instead of refusing it
     std::uint64_t most_bytes = std::uint64_t{8} << 30;  ///< of frames; more is refused

@@ -6,8 +6,6 @@
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
-#include <memory>
-
 namespace volley::port {
 namespace {
 

@@ -108,11 +108,21 @@ void FileSink::offer(const std::shared_ptr<const Published>& published) noexcept
     if (!fd_ || !append(published->line)) ++dropped_;
 }
 
-void check_whole_file(const std::string& path) {
+namespace {
+
+// A device or a pipe is written as it is; a file appears whole, by its rename.
+bool is_replaceable(const std::string& path) {
     struct stat status {};
-    const bool there = ::stat(path.c_str(), &status) == 0;
-    if (there && S_ISDIR(status.st_mode)) throw failure(EISDIR, "report file " + path + " cannot be written");
-    const bool replaceable = !there || S_ISREG(status.st_mode);
+    return ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+void check_whole_file(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        throw failure(EISDIR, "report file " + path + " cannot be written");
+    const bool replaceable = is_replaceable(path);
     const auto folder = std::filesystem::path(path).parent_path();
     const std::string place = !replaceable ? path : folder.empty() ? "." : folder.string();
     if (::access(place.c_str(), replaceable ? W_OK | X_OK : W_OK) != 0) {
@@ -123,9 +133,7 @@ void check_whole_file(const std::string& path) {
 }
 
 void write_whole_file(const std::string& path, const std::string& text) {
-    struct stat status {};
-    const bool replaceable = ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
-    // A device or a pipe is written as it is; a file appears whole, by its rename.
+    const bool replaceable = is_replaceable(path);
     const std::string target = replaceable ? path + ".new" : path;
     Fd fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644));
     if (!fd) throw failure(errno, "report file " + target + " cannot be opened");

@@ -93,9 +93,8 @@ const Survey& Feed::survey(const imports::Rest& rest) {
     std::uint64_t before = 0;
     while (const auto frame = reader.next()) {
         if (frame->length > packet::max_frame) {
-            throw imports::Error(source_.file + ": at byte " + std::to_string(frame->place) + ", packet " +
-                                 std::to_string(survey_.packets + 1) + ": a frame of " +
-                                 std::to_string(frame->length) + " bytes; the most is " +
+            throw imports::Error(imports::place_in_capture(source_.file, frame->place, survey_.packets + 1) +
+                                 "a frame of " + std::to_string(frame->length) + " bytes; the most is " +
                                  std::to_string(packet::max_frame) + " without FCS");
         }
         if (frame->captured.size() < frame->length) ++survey_.padded;

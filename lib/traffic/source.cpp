@@ -159,10 +159,9 @@ class PcapBuilder {
         for (std::size_t i = 0; i < capture.frames.size(); ++i) {
             const imports::Capture::Frame& frame = capture.frames[i];
             if (frame.length <= most) continue;
-            problem(pcap_.file + ": at byte " + std::to_string(frame.place) + ", packet " +
-                    std::to_string(i + 1) + ": a frame of " + std::to_string(frame.length) +
-                    " bytes; the most is " + std::to_string(most) + " without FCS" +
-                    (signing_ == nullptr ? "" : " and signature"));
+            problem(imports::place_in_capture(pcap_.file, frame.place, i + 1) + "a frame of " +
+                    std::to_string(frame.length) + " bytes; the most is " + std::to_string(most) +
+                    " without FCS" + (signing_ == nullptr ? "" : " and signature"));
             return;
         }
     }
