@@ -109,9 +109,7 @@ int RenderCommand::render() const {
     if (!packets_ && endless(compiled)) {
         throw UsageError("the run has no end: say how many packets to write, such as -n 1000");
     }
-    const auto known_port = [&](const config::Port& port) { return port.name == port_; };
-    if (!port_.empty() &&
-        std::none_of(compiled.model.ports.begin(), compiled.model.ports.end(), known_port)) {
+    if (!port_.empty() && find_port(compiled.model, port_) == nullptr) {
         throw UsageError("no port is named \"" + port_ + "\"");
     }
     std::map<std::uint32_t, std::size_t> places;  // of the wanted streams, by slot

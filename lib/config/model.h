@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -239,5 +240,13 @@ struct Model {
     std::optional<Evidence> evidence;  ///< none: nothing is kept
     bool operator==(const Model&) const = default;
 };
+
+/// The port of that name, in model.ports; nullptr: none has it.
+inline const Port* find_port(const Model& model, std::string_view name) {
+    for (const Port& port : model.ports) {
+        if (port.name == name) return &port;
+    }
+    return nullptr;
+}
 
 }  // namespace volley::config

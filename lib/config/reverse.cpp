@@ -39,9 +39,7 @@ void add_reversed_streams(Model& model) {
     for (std::size_t i = 0; i < written; ++i) {
         const Stream& stream = model.streams[i];
         if (!stream.reverse || stream.reverse->empty()) continue;
-        const auto sender = std::find_if(model.ports.begin(), model.ports.end(),
-                                         [&](const Port& port) { return port.name == stream.port; });
-        model.streams.push_back(reversed(stream, sender == model.ports.end() ? nullptr : &*sender));
+        model.streams.push_back(reversed(stream, find_port(model, stream.port)));
     }
 }
 

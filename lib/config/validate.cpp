@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "config/ixgbe_rules.h"
 #include "config/lcores.h"
+#include "config/model_check.h"
 #include "config/print.h"
 #include "config/validate_next_hop.h"
 #include "config/validate_pacing.h"
@@ -18,10 +19,9 @@
 namespace volley::config {
 namespace {
 
-class Checker {
+class Checker : private ModelCheck {
   public:
-    Checker(Decoder& decoder, const Node& root, const Model& model)
-        : decoder_(decoder), root_(root), model_(model) {}
+    using ModelCheck::ModelCheck;
 
     void run() {
         check_ports();
@@ -31,10 +31,6 @@ class Checker {
     }
 
   private:
-    void wrong(const std::string& pointer, std::string text) {
-        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
-    }
-
     void check_ports() {
         std::map<std::string_view, const Port*> devices;
         for (const Port& port : model_.ports) {
@@ -221,9 +217,6 @@ class Checker {
         }
     }
 
-    Decoder& decoder_;
-    const Node& root_;
-    const Model& model_;
     std::map<std::string_view, const Port*> port_of_;  ///< by name, the first of that name
 };
 

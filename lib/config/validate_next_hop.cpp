@@ -3,23 +3,22 @@
 #include <algorithm>
 #include <string>
 
+#include "config/model_check.h"
 #include "config/next_hop.h"
 #include "config/print.h"
 
 namespace volley::config {
 namespace {
 
-class Checker {
+class Checker : private ModelCheck {
   public:
-    Checker(Decoder& decoder, const Node& root, const Model& model)
-        : decoder_(decoder), root_(root), model_(model) {}
+    using ModelCheck::ModelCheck;
 
     void run() {
         for (const Port& port : model_.ports) check_gateway(port);
         for (const Stream& stream : model_.streams) {
-            const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
-                                           [&](const Port& p) { return p.name == stream.port; });
-            if (port == model_.ports.end()) continue;
+            const Port* const port = find_port(model_, stream.port);
+            if (port == nullptr) continue;
             const std::string place = stream.pointer + "/packet";
             if (!stream.source.any()) check_packet(*port, stream.packet, place);
             for (std::size_t i = 0; i < stream.source.packets.size(); ++i)
@@ -28,10 +27,6 @@ class Checker {
     }
 
   private:
-    void wrong(const std::string& pointer, std::string text) {
-        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
-    }
-
     void check_gateway(const Port& port) {
         const auto gateway = port.gateway ? parse_address(*port.gateway) : std::nullopt;
         if (!gateway || is_neighbour(port, *gateway)) return;
@@ -57,10 +52,6 @@ class Checker {
             }
         }
     }
-
-    Decoder& decoder_;
-    const Node& root_;
-    const Model& model_;
 };
 
 }  // namespace

@@ -37,9 +37,8 @@ void check_pacing(Decoder& decoder, const Node& root, const Model& model) {
     };
     for (const Stream& stream : model.streams) {
         if (!stream.hardware_pacing || !stream.enabled) continue;
-        const auto port = std::find_if(model.ports.begin(), model.ports.end(),
-                                       [&](const Port& p) { return p.name == stream.port; });
-        if (port == model.ports.end()) continue;  // told already
+        const Port* const port = find_port(model, stream.port);
+        if (port == nullptr) continue;  // told already
         if (!ixgbe::may_be_ixgbe(port->device)) {
             wrong(stream, "the device " + quote(port->device) + " of port " + quote(port->name) +
                               " has no rate limiter that Volley knows; use \"software\"");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "config/model_check.h"
 #include "config/print.h"
 
 namespace volley::config {
@@ -22,10 +23,9 @@ bool ends(const Stream& stream) {
     return stream.bursts && stream.bursts->count;
 }
 
-class Checker {
+class Checker : private ModelCheck {
   public:
-    Checker(Decoder& decoder, const Node& root, const Model& model)
-        : decoder_(decoder), root_(root), model_(model) {}
+    using ModelCheck::ModelCheck;
 
     void run() {
         for (const Stream& stream : model_.streams) {
@@ -37,10 +37,6 @@ class Checker {
     }
 
   private:
-    void wrong(const std::string& pointer, std::string text) {
-        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
-    }
-
     void check_alone(const Stream& stream) {
         if (stream.bursts && changes(stream)) {
             wrong(stream.pointer + "/bursts", "groups go with one rate only, not with steps or a ramp");
@@ -64,10 +60,8 @@ class Checker {
 
     [[nodiscard]] std::size_t workers_of(const Stream& stream) const {
         if (!stream.workers.empty()) return stream.workers.size();
-        for (const Port& port : model_.ports) {
-            if (port.name == stream.port && port.tx) return port.tx->lcores.size();
-        }
-        return 1;
+        const Port* const port = find_port(model_, stream.port);
+        return port != nullptr && port->tx ? port->tx->lcores.size() : 1;
     }
 
     // The file says when each packet leaves, so nothing else may.
@@ -184,9 +178,6 @@ class Checker {
         }
     }
 
-    Decoder& decoder_;
-    const Node& root_;
-    const Model& model_;
     std::map<const Stream*, const Stream*> before_;  ///< of each stream that follows another
 };
 

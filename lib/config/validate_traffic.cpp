@@ -13,6 +13,7 @@
 
 #include "config/limiter.h"
 #include "config/literal.h"
+#include "config/model_check.h"
 #include "config/print.h"
 #include "config/wire_rate.h"
 #include "packet/rotation.h"
@@ -40,10 +41,9 @@ std::uint32_t tags_of(const packet::PacketModel& packet) {
     return tags;
 }
 
-class Checker {
+class Checker : private ModelCheck {
   public:
-    Checker(Decoder& decoder, const Node& root, const Model& model)
-        : decoder_(decoder), root_(root), model_(model) {}
+    using ModelCheck::ModelCheck;
 
     void run() {
         std::map<std::string_view, std::vector<const Stream*>> streams;
@@ -62,10 +62,6 @@ class Checker {
     /// The way back has fields that the file does not.
     static std::string direction(const Stream& stream) {
         return stream.is_reverse ? " (in " + quote(stream.name) + ", the way back)" : "";
-    }
-
-    void wrong(const std::string& pointer, std::string text) {
-        decoder_.wrong(locate(root_, pointer), pointer, std::move(text));
     }
 
     void build(const Stream& stream, const Port& port, std::vector<Built>& out) {
@@ -189,10 +185,6 @@ class Checker {
                                            ") and its link carries " + speed_text(*port.speed_bps) +
                                            "; lower a rate, or say \"oversubscribe\": true");
     }
-
-    Decoder& decoder_;
-    const Node& root_;
-    const Model& model_;
 };
 
 }  // namespace

@@ -126,12 +126,11 @@ std::uint16_t new_salt(std::uint16_t last) {
 std::vector<Road::Longest> longest_frames(const config::Model& model) {
     std::vector<Road::Longest> out(model.ports.size());
     for (const config::Stream& stream : model.streams) {
-        const auto port = std::find_if(model.ports.begin(), model.ports.end(),
-                                       [&](const config::Port& p) { return p.name == stream.port; });
+        const config::Port* const port = find_port(model, stream.port);
         const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
         const auto built = traffic::build_source(stream, std::nullopt, stream.workers, signing);
-        if (port == model.ports.end() || built.index() != 0) continue;  // config has refused it already
-        Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.begin())];
+        if (port == nullptr || built.index() != 0) continue;  // config has refused it already
+        Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.data())];
         const std::uint32_t length = std::get<0>(built).packet->longest();
         if (length > longest.length || longest.stream.empty()) {
             longest.length = std::max(length, 60U);

@@ -98,7 +98,6 @@ class Daemon {
     service::Outcome adopt_configuration(const std::function<config::Model()>& read,
                                          const std::function<void(config::Model&)>& edit = {});
     config::Model edited(const std::vector<Edit>& edits) const;
-    void publish_configuration();
 
     service::Outcome reload();
     [[nodiscard]] config::Model load_again() const;

@@ -1,6 +1,5 @@
 #include "daemon/next_hops.h"
 
-#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "config/next_hop.h"
 #include "dpdk/error.h"
+#include "packet/text.h"
 
 namespace volley::daemon {
 namespace {
@@ -18,13 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds ask_again{200};
 constexpr std::size_t most_named = 4;
-
-std::string text_of_mac(std::uint64_t mac) {
-    std::string out;
-    for (int shift = 40; shift >= 0; shift -= 8)
-        out += fmt::format("{}{:02x}", out.empty() ? "" : ":", mac >> shift & 0xff);
-    return out;
-}
 
 worker::IpAddress wire(const config::Address& address) {
     return {address.bytes, address.length, 0};
@@ -90,13 +83,12 @@ bool NextHops::wait_for_answers(Duration patience, const std::function<bool()>& 
 std::vector<NextHops::Wanted> NextHops::wanted_by(config::Model& model) {
     std::vector<Wanted> out;
     for (config::Stream& stream : model.streams) {
-        const auto port = std::find_if(model.ports.begin(), model.ports.end(),
-                                       [&](const config::Port& p) { return p.name == stream.port; });
+        const config::Port* const port = find_port(model, stream.port);
         const auto add = [&](packet::PacketModel& packet) {
             if (!config::asks_for_next_hop(packet) || !stream.enabled) return;
             std::string why;  // config has judged it already
             const auto address = config::next_hop(*port, packet, why);
-            const auto number = static_cast<std::uint32_t>(port - model.ports.begin());
+            const auto number = static_cast<std::uint32_t>(port - model.ports.data());
             if (address) out.push_back({&packet, number, *address, &stream.name});
         };
         if (!stream.source.any()) add(stream.packet);
@@ -123,7 +115,8 @@ bool NextHops::resolve(config::Model& model, Duration patience, const std::funct
     if (!wait_for_answers(patience, rest)) return false;
     for (const Hop* hop : asked) {
         spdlog::info("next hop {} on port {} is {}", config::to_text(hop->address),
-                     road_.ports()[hop->port]->name(), text_of_mac(hop->neighbour->mac()));
+                     road_.ports()[hop->port]->name(),
+                     to_text(packet::FieldType::mac, hop->neighbour->mac()));
     }
     for (const Wanted& each : wanted) config::set_next_hop(*each.packet, hops_[each.hop].neighbour->mac());
     return true;

@@ -76,10 +76,6 @@ const std::string* value_of(const Command& command, std::string_view key) {
 
 }  // namespace
 
-void Daemon::publish_configuration() {
-    steering_->publish(config::dump_config(model_) + "\n");
-}
-
 void Daemon::obey() {
     while (auto letter = steering_->take()) {
         if (letter->command.kind == Command::Kind::capture) {
@@ -103,11 +99,9 @@ void Daemon::add_situation(Outcome& outcome) const {
 // Goes on beside everything else and is answered when it is over.
 void Daemon::capture(service::Mailbox::Letter letter) {
     service::CaptureOrder order = std::move(letter.command.capture);
-    const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
-                                   [&](const config::Port& p) { return p.name == order.port; });
-    const auto number = static_cast<std::uint32_t>(port - model_.ports.begin());
+    const config::Port* const port = find_port(model_, order.port);
     Outcome outcome;
-    if (port == model_.ports.end()) {
+    if (port == nullptr) {
         outcome = refused(Verdict::not_found, "no_such_port", "no port is named " + config::quote(order.port),
                           "GET /api/v1/ports lists them");
     } else if (!port->rx) {
@@ -115,6 +109,7 @@ void Daemon::capture(service::Mailbox::Letter letter) {
                           "port " + order.port + " receives nothing, so there is nothing to capture",
                           "give it \"rx\" and restart");
     } else {
+        const auto number = static_cast<std::uint32_t>(port - model_.ports.data());
         std::vector<worker::RxWorker*> receivers;
         for (const auto& lane : road_.receivers()) {
             if (lane->port == number) receivers.push_back(&lane->worker);
@@ -193,6 +188,11 @@ Outcome Daemon::start(const Command& command) {
                        "stop it, or wait for its end");
     }
     const config::Model before = model_;
+    const auto not_started = [&](Outcome why) {
+        model_ = before;
+        configured_run_.reset();
+        return why;
+    };
     std::string failed = "unresolved";  // what the device or the network refuses, by the step at hand
     try {
         std::vector<Edit> edits;
@@ -207,21 +207,14 @@ Outcome Daemon::start(const Command& command) {
         }
         hurry_ = dry_ = false;
         next_hops_.forget();
-        if (!find_next_hops(model_)) {
-            model_ = before;
-            configured_run_.reset();
-            return refused(Verdict::unavailable, "stopping", "the process is asked to end");
-        }
+        if (!find_next_hops(model_))
+            return not_started(refused(Verdict::unavailable, "stopping", "the process is asked to end"));
         failed = "not_begun";
         begin_run();
     } catch (const dpdk::Error& error) {
-        model_ = before;
-        configured_run_.reset();
-        return refused(Verdict::unavailable, failed, error.what());
+        return not_started(refused(Verdict::unavailable, failed, error.what()));
     } catch (const config::Error& error) {
-        model_ = before;
-        configured_run_.reset();
-        return invalid(error);
+        return not_started(invalid(error));
     }
     fire(Event::start);
     return {};
@@ -292,7 +285,7 @@ Outcome Daemon::reload_done(const std::string& what) {
     reload_warning_.reset();
     ++situation_.reloads.done;
     situation_.reloads.last_refused = false;
-    publish_configuration();
+    steering_->publish(model_);
     return {};
 }
 
@@ -337,7 +330,7 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
             const std::string why = reload_warning_.value_or("the last reload has not reached every worker");
             out = refuse_reload(Verdict::unavailable, "not_adopted", why);
             reload_warning_ = why;
-            publish_configuration();
+            steering_->publish(model_);
         }
     } catch (const config::Error& error) {
         for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));

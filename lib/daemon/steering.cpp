@@ -28,7 +28,7 @@ Steering::Steering(const config::Model& model, const std::string& version,
     sources.latest_report = [&stats] { return stats.latest_report(); };
     sources.configuration = [this] { return configuration_.load(); };
     api_ = std::make_unique<service::Api>(api_options(model, version), std::move(sources), mailbox_);
-    publish(config::dump_config(model) + "\n");  // before anybody can ask for it
+    publish(model);  // before anybody can ask for it
     serve(model);
 }
 
@@ -37,8 +37,8 @@ Steering::~Steering() {
     server_.reset();
 }
 
-void Steering::publish(std::string configuration) {
-    configuration_.store(service::make_configuration(std::move(configuration)));
+void Steering::publish(const config::Model& model) {
+    configuration_.store(service::make_configuration(config::dump_config(model) + "\n"));
 }
 
 std::function<void()> Steering::read_secrets_again() {

@@ -25,7 +25,7 @@ class Steering {
     Steering& operator=(const Steering&) = delete;
 
     [[nodiscard]] std::optional<service::Mailbox::Letter> take() { return mailbox_.take(); }
-    void publish(std::string configuration);
+    void publish(const config::Model& model);
     /// Reads tokens and TLS files as they are now. Throws what the first reading would; what it returns takes
     /// them into use.
     [[nodiscard]] std::function<void()> read_secrets_again();

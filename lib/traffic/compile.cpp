@@ -65,15 +65,14 @@ void Compilation::take_streams() {
     }
     for (const config::Stream& from : model_.streams) {
         if (!from.enabled) continue;
-        const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
-                                       [&](const config::Port& p) { return p.name == from.port; });
-        if (port == model_.ports.end()) {
+        const config::Port* const port = find_port(model_, from.port);
+        if (port == nullptr) {
             problem(from.pointer + "/port", "no port is named " + quoted(from.port));
             continue;
         }
         StreamPlan stream;
         stream.name = from.name;
-        stream.port = static_cast<std::uint32_t>(port - model_.ports.begin());
+        stream.port = static_cast<std::uint32_t>(port - model_.ports.data());
         stream.paused = from.paused;
         stream.weight = from.weight;
         stream.start_delay = from.start_delay;

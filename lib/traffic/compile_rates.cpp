@@ -76,8 +76,7 @@ void Compilation::set_changing_rate(std::size_t stream, Rational multiplier) {
 }
 
 void Compilation::refuse_rate(const config::Stream& from, const Rate* rate) {
-    const auto port = std::find_if(model_.ports.begin(), model_.ports.end(),
-                                   [&](const config::Port& p) { return p.name == from.port; });
+    const config::Port* const port = find_port(model_, from.port);
     if (rate == nullptr) {
         problem(from.pointer + "/rate",
                 "neither the stream nor its port " + quoted(port->name) + " has a rate");

@@ -15,9 +15,8 @@ namespace {
 
 void check_stream(const config::Model& model, const config::Stream& stream, config::Report& report) {
     const std::string place = stream.pointer + "/packet";
-    const auto port = std::find_if(model.ports.begin(), model.ports.end(),
-                                   [&](const config::Port& p) { return p.name == stream.port; });
-    if (port == model.ports.end()) return;  // refused before
+    const config::Port* const port = find_port(model, stream.port);
+    if (port == nullptr) return;  // refused before
     std::vector<std::uint32_t> workers = stream.workers;
     if (workers.empty() && port->tx) {
         workers.resize(port->tx->lcores.size());
