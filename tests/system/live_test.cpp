@@ -6,82 +6,13 @@
 #include <cstdlib>
 #include <random>
 #include <thread>
-#include <utility>
-#include <variant>
 
-#include "base/tsc.h"
 #include "config/load.h"
-#include "daemon/plans.h"
-#include "daemon/road.h"
-#include "dpdk/eal.h"
+#include "system/live_control.h"
 #include "system/ring_reader.h"
-#include "traffic/compile.h"
 
 namespace volley::test {
 namespace {
-
-/// What control does of a live change: compile, hand over, wait, retire.
-class Control {
-  public:
-    Control(const config::Model& model, bool dispatch) : eal_(options(model, dispatch)), road_(model) {
-        road_.start({{1514, "any"}});
-        inputs_.ports = {{road_.ports().front()->link().speed_bps, road_.ports().front()->mac(), 2}};
-        inputs_.tsc_hz = tsc_hz();
-        inputs_.epoch = tsc_now() + tsc_hz() / 100;
-    }
-
-    void change(const config::Model& model) {
-        wait([&] {
-            plans_.free_idle(road_);
-            return !plans_.held_by(road_);
-        });
-        ++inputs_.generation;
-        inputs_.not_before = tsc_now();
-        inputs_.previous_model = plans_.current() == nullptr ? nullptr : &model_;
-        auto compiled = traffic::compile(model, inputs_, table_, plans_.current());
-        ASSERT_EQ(compiled.index(), 0U);
-        auto plan = std::move(std::get<0>(compiled));
-        for (const auto& stream : plan->streams) road_.add_row(0, stream.slot);
-        traffic::Plan* const offered = plan.get();
-        road_.offer(offered);
-        plans_.hold(std::move(plan));
-        wait([&] { return road_.adopted(); });
-        plans_.adopted(road_);
-        model_ = model;
-    }
-
-    void wait(const std::function<bool()>& condition) {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-        ASSERT_TRUE(condition());
-    }
-    /// Bursts handed to the workers so far.
-    [[nodiscard]] std::uint64_t emitted() const {
-        std::uint64_t out = 0;
-        for (const auto& lane : road_.lanes()) out += lane->lane.emitted();
-        return out;
-    }
-    [[nodiscard]] const daemon::Road& road() const { return road_; }
-
-  private:
-    static dpdk::EalOptions options(const config::Model& model, bool dispatch) {
-        dpdk::EalOptions out;
-        out.name = model.name;
-        out.lcores = model.eal.lcores;
-        out.main_lcore = model.lcores.control;
-        out.lcore_ids = {model.lcores.control, first_worker, first_worker + 1};
-        if (dispatch) out.lcore_ids.push_back(*model.lcores.dispatch);
-        out.memory_mib = model.eal.memory_mib;
-        return out;
-    }
-
-    dpdk::Eal eal_;
-    daemon::Road road_;
-    traffic::StreamTable table_;
-    daemon::Plans plans_;
-    traffic::Inputs inputs_;
-    config::Model model_;
-};
 
 std::string pps(unsigned hundreds) {
     return std::to_string((sanitized() ? 1 : 5) * hundreds) + "00pps";
@@ -141,7 +72,7 @@ void run_with_changes(bool dispatch) {
     reader.expect(desk.model(config, dir));
     reader.reserve(std::size_t{1} << 24U);
     desk = {};
-    Control control(model, dispatch);
+    Control control(model, 2, dispatch);
     std::atomic<bool> done{false};
     std::thread thread([&] { reader.read(done); });
     control.change(model);
