@@ -45,34 +45,66 @@ void Limiters::set(std::size_t lane, std::uint32_t mbps) const {
     road_.ports()[of.port]->limit_queue(static_cast<std::uint16_t>(of.index), mbps);
 }
 
+void Limiters::set_or_tell(std::size_t lane, std::uint32_t mbps) const noexcept {
+    try {
+        set(lane, mbps);
+    } catch (const std::exception& error) {
+        spdlog::error("{}; the queue is not held", error.what());
+    }
+}
+
+// What is known to be impossible is refused before any queue is touched.
+void Limiters::check(std::size_t lane, const config::Limiter& wanted) const {
+    const port::Port& port = *road_.ports()[road_.lanes()[lane]->port];
+    const Links::View link = links_.view(road_.lanes()[lane]->port);
+    if (!link.up) return;
+    if (link.speed_bps == 0) {
+        throw dpdk::Error("limiting the queues of port " + port.name(), ENODATA,
+                          "its device does not tell the link's speed; use \"pacing\": \"software\"");
+    }
+    const std::uint32_t least = config::least_limit_mbps(link.speed_bps);
+    if (wanted.mbps < least) {
+        throw dpdk::Error(
+            "limiting the queues of port " + port.name() + " to " + std::to_string(wanted.mbps) + " Mbit/s",
+            ERANGE,
+            "on this link the device's limiter starts at " + std::to_string(least) +
+                " Mbit/s; use \"pacing\": \"software\"");
+    }
+}
+
 void Limiters::hold(const traffic::Plan& plan) {
     const Wanted wanted = wanted_by(plan);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (wanted[i]) check(i, *wanted[i]);
+    }
     held_.resize(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!wanted[i]) continue;
-        const port::Port& port = *road_.ports()[road_.lanes()[i]->port];
-        const Links::View link = links_.view(road_.lanes()[i]->port);
-        if (link.up && link.speed_bps == 0) {
-            throw dpdk::Error("limiting the queues of port " + port.name(), ENODATA,
-                              "its device does not tell the link's speed; use \"pacing\": \"software\"");
+        try {
+            if (links_.view(road_.lanes()[i]->port).up)
+                set(i, wanted[i]->mbps);  // else renew() does, when it is
+        } catch (const dpdk::Error&) {
+            put_back(wanted, i);
+            throw;
         }
-        if (link.up && wanted[i]->mbps < config::least_limit_mbps(link.speed_bps)) {
-            throw dpdk::Error("limiting the queues of port " + port.name() + " to " +
-                                  std::to_string(wanted[i]->mbps) + " Mbit/s",
-                              ERANGE,
-                              "on this link the device's limiter starts at " +
-                                  std::to_string(config::least_limit_mbps(link.speed_bps)) +
-                                  " Mbit/s; use \"pacing\": \"software\"");
-        }
-        if (link.up) set(i, wanted[i]->mbps);  // else renew() does, when it is
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!wanted[i]) continue;
         held_[i] = wanted[i];
         if (std::abs(wanted[i]->error_ppm()) >= 1) {
             spdlog::warn("port {} queue {}: asked for {} bit/s, its limiter is set to {} ({:+.0f} ppm)",
-                         port.name(), road_.lanes()[i]->index, wanted[i]->asked_bps, wanted[i]->set_bps(),
-                         wanted[i]->error_ppm());
+                         road_.ports()[road_.lanes()[i]->port]->name(), road_.lanes()[i]->index,
+                         wanted[i]->asked_bps, wanted[i]->set_bps(), wanted[i]->error_ppm());
         }
     }
     publish();
+}
+
+// The plan in force goes on as it was: the queues before `refused` are held to what they were held to.
+void Limiters::put_back(const Wanted& wanted, std::size_t refused) const noexcept {
+    for (std::size_t i = 0; i < refused; ++i) {
+        if (wanted[i]) set_or_tell(i, held_[i] ? held_[i]->mbps : 0);
+    }
 }
 
 void Limiters::let_go(const traffic::Plan& plan) {
@@ -88,11 +120,7 @@ void Limiters::let_go(const traffic::Plan& plan) {
 void Limiters::renew(std::size_t port) noexcept {
     for (std::size_t i = 0; i < held_.size(); ++i) {
         if (!held_[i] || road_.lanes()[i]->port != port) continue;
-        try {
-            set(i, held_[i]->mbps);
-        } catch (const std::exception& error) {
-            spdlog::error("{}; the queue is not held", error.what());
-        }
+        set_or_tell(i, held_[i]->mbps);
     }
 }
 

@@ -22,7 +22,7 @@ class Limiters {
     Limiters(const Road& road, const Links& links) : road_(road), links_(links) {}
 
     /// Before the lanes get the plan: holds the queues of its hardware-paced streams. Throws dpdk::Error when
-    /// a device refuses, or does not tell its link's speed.
+    /// a device refuses, or does not tell its link's speed; then every queue is held as before.
     void hold(const traffic::Plan& plan);
     /// After every lane has adopted it: lets go of queues that are held for it no more.
     void let_go(const traffic::Plan& plan);
@@ -35,7 +35,10 @@ class Limiters {
   private:
     using Wanted = std::vector<std::optional<config::Limiter>>;  ///< by lane
     [[nodiscard]] Wanted wanted_by(const traffic::Plan& plan) const;
+    void check(std::size_t lane, const config::Limiter& wanted) const;
+    void put_back(const Wanted& wanted, std::size_t refused) const noexcept;
     void set(std::size_t lane, std::uint32_t mbps) const;
+    void set_or_tell(std::size_t lane, std::uint32_t mbps) const noexcept;
     void publish();
 
     const Road& road_;

@@ -2,6 +2,7 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "dpdk/error.h"
 #include "port/port.h"
@@ -13,7 +14,10 @@ void Port::limit_queue(std::uint16_t queue, std::uint32_t mbps) const {
     if (code == 0) return;
     throw dpdk::Error("limiting queue " + std::to_string(queue) + " of port " + name() + " to " +
                           std::to_string(mbps) + " Mbit/s",
-                      code, "this device has no such limiter; use \"pacing\": \"software\"");
+                      code,
+                      code == -EINVAL
+                          ? "the link is slower than that; ask for less, or use \"pacing\": \"software\""
+                          : "this device has no such limiter; use \"pacing\": \"software\"");
 }
 
 // The driver counts all queues in the first counter unless told otherwise; the chip has 16.

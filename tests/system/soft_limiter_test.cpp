@@ -24,6 +24,11 @@ bool register_is(std::uint32_t value) {
     return Scene::wait_until([&] { return Scene::nic().peek(limiter_register) == value; });
 }
 
+bool says(const Scene& scene, const std::string& warning) {
+    return scene.wait_for_line(
+        [&](const json& line) { return line.at("warnings").dump().find(warning) != std::string::npos; });
+}
+
 TEST(SoftLimiter, is_set_at_start_after_each_link_and_by_each_reload_and_is_shown) {
     EXPECT_TRUE(in_child([] {
         const json other{{"name", "other"},
@@ -61,6 +66,35 @@ TEST(SoftLimiter, is_set_at_start_after_each_link_and_by_each_reload_and_is_show
         EXPECT_EQ(result.status, 0) << result.error << result.log;
         ASSERT_FALSE(result.lines.empty());
         expect_consistent(result.lines.back());
+    }));
+}
+
+// The second port's link is slower than what is asked of it, so the first one's limiter stays what it was.
+TEST(SoftLimiter, of_every_port_stays_as_it_was_when_one_refuses_the_new_rate) {
+    EXPECT_TRUE(in_child([] {
+        const auto config_with = [](const std::string& east, const std::string& west) {
+            json other = limited(west);
+            other.update({{"name", "other"}, {"port", "west"}});
+            json ports = {port("east", "net_soft82599_0,id=10f7"), port("west", "net_soft82599_1,id=10f7")};
+            ports[1]["oversubscribe"] = true;
+            return configuration(1, false, ports, {limited(east), other});
+        };
+        bool refused = false;
+        std::uint32_t left = 0;
+        const SceneResult result = run_scene(config_with("100Mbps", "300Mbps"), [&](const Scene& scene) {
+            register_is(factor(10'000, 100));
+            scene.reload(config_with("200Mbps", "20Gbps"));
+            refused = says(scene, "the link is slower");
+            left = Scene::nic().peek(limiter_register);
+            Scene::signal(SIGTERM);
+        });
+        EXPECT_TRUE(refused) << result.log;
+        EXPECT_EQ(left, factor(10'000, 100));
+        EXPECT_EQ(result.status, 0) << result.error << result.log;
+        ASSERT_FALSE(result.lines.empty());
+        const json& report = result.lines.back();
+        EXPECT_EQ(report.at("generation"), 1);
+        EXPECT_EQ(report.at("queues")[0].at("limiter").at("set_bps"), 100'000'000);
     }));
 }
 
