@@ -1,17 +1,10 @@
 #include "daemon/receivers.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace volley::daemon {
-namespace {
-
-const config::Stream* find_stream(const config::Model& model, const std::string& name) {
-    const auto found = std::find_if(model.streams.begin(), model.streams.end(),
-                                    [&](const config::Stream& stream) { return stream.name == name; });
-    return found == model.streams.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 void Receivers::hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table) {
     Worker& of = workers_[worker];
@@ -26,8 +19,8 @@ void Receivers::offer(const Road& road, const traffic::Plan& plan, const config:
     workers_.resize(road.receivers().size());
     ++number_;
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-        hand_over(road, w,
-                  make_table(workers_[w], road.receivers()[w]->port, plan, model, salt, begins_run, now_ns));
+        const auto expected = expected_at(model, road.receivers()[w]->port, plan);
+        hand_over(road, w, make_table(workers_[w], plan, expected, salt, begins_run, now_ns));
     }
 }
 
@@ -71,71 +64,70 @@ void Receivers::visit(StreamSlot slot,
     }
 }
 
-std::unique_ptr<Receivers::Table> Receivers::make_table(Worker& worker, std::uint32_t port,
-                                                        const traffic::Plan& plan, const config::Model& model,
-                                                        std::uint16_t salt, bool begins_run,
-                                                        std::uint64_t now_ns) {
-    auto out = std::make_unique<Table>();
-    out->table.begins_run = begins_run;
-    const Table* const previous = begins_run ? nullptr : worker.current.get();
-    std::uint32_t slots = previous != nullptr ? static_cast<std::uint32_t>(previous->now.size()) : 0;
-    for (const traffic::StreamPlan& stream : plan.streams) slots = std::max(slots, stream.slot.value + 1);
-    out->table.streams.resize(slots);
-    out->now.resize(slots);
-    out->before.resize(slots);
-    {
-        const std::lock_guard lock(mutex_);
-        worker.rows.resize(std::max<std::size_t>(worker.rows.size(), slots));
-    }
+std::vector<Receivers::Expected> Receivers::expected_at(const config::Model& model, std::uint32_t port,
+                                                        const traffic::Plan& plan) {
+    std::unordered_map<std::string_view, const config::Stream*> by_name;
+    for (const config::Stream& stream : model.streams) by_name.emplace(stream.name, &stream);
+    std::vector<Expected> out;
     for (const traffic::StreamPlan& stream : plan.streams) {
-        const config::Stream* const from = find_stream(model, stream.name);
-        if (stream.signing == nullptr || from == nullptr) continue;
-        if (from->expect_on && *from->expect_on != model.ports[port].name) continue;
-        out->table.salt = salt;  // without a signed stream no packet has to be looked at
-        add_stream(worker, *out, stream, *from, previous, now_ns);
-    }
-    // What the reload has ended may still arrive.
-    if (previous != nullptr && previous->table.salt != 0) out->table.salt = salt;
-    for (std::uint32_t slot = 0; previous != nullptr && slot < previous->now.size(); ++slot) {
-        const auto& old = previous->now[slot];
-        if (old == nullptr || old == out->now[slot]) continue;
-        out->before[slot] = old;
-        out->table.streams[slot].set_before(previous->table.streams[slot].now);
-        if (out->table.streams[slot].before.verification != nullptr) {
-            out->verifications.push_back(
-                std::make_unique<worker::Verification>(*out->table.streams[slot].before.verification));
-            out->table.streams[slot].before.verification = out->verifications.back().get();
-        }
+        const auto found = by_name.find(stream.name);
+        if (stream.signing == nullptr || found == by_name.end()) continue;
+        const config::Stream& from = *found->second;
+        if (from.expect_on && *from.expect_on != model.ports[port].name) continue;
+        out.push_back({&stream, &from});
     }
     return out;
 }
 
-void Receivers::add_stream(Worker& worker, Table& out, const traffic::StreamPlan& stream,
-                           const config::Stream& from, const Table* previous, std::uint64_t now_ns) {
-    const std::uint32_t slot = stream.slot.value;
-    const bool goes_on = stream.carried && previous != nullptr && slot < previous->now.size() &&
-                         previous->now[slot] != nullptr;
-    std::shared_ptr<worker::RxStream>& life = out.now[slot];
-    if (goes_on) {
-        life = previous->now[slot];
-    } else {
-        if (worker.rows[slot] == nullptr) {
-            auto row = std::make_unique<worker::StreamRx>();
-            const std::lock_guard lock(mutex_);
-            worker.rows[slot] = std::move(row);
-        }
-        worker::SentAs sent;
-        sent.slot = slot;
-        sent.generation = stream.signing->generation;
-        sent.lanes = static_cast<std::uint32_t>(stream.workers.size());
-        sent.burst = stream.burst;
-        life = std::make_shared<worker::RxStream>(sent, now_ns, *worker.rows[slot]);
+// Rows of a plan's new streams lie side by side: packets of many streams touch few pages.
+void Receivers::add_rows(Worker& worker, std::size_t slots, const std::vector<Expected>& expected) {
+    const std::lock_guard lock(mutex_);
+    worker.rows.resize(std::max(worker.rows.size(), slots), nullptr);
+    const auto wants = [&](const Expected& e) { return worker.rows[e.stream->slot.value] == nullptr; };
+    const auto missing = std::count_if(expected.begin(), expected.end(), wants);
+    if (missing == 0) return;
+    worker.blocks.push_back(std::make_unique<RowBlock<worker::StreamRx>>(static_cast<std::size_t>(missing)));
+    for (const Expected& e : expected) {
+        if (wants(e)) worker.rows[e.stream->slot.value] = &worker.blocks.back()->add();
     }
-    out.table.streams[slot].set_now({life.get(), nullptr});
-    if (from.verify == 0) return;
+}
+
+// A stream that is carried keeps its life; those that begin lie side by side, as rows do.
+void Receivers::add_lives(Worker& worker, Table& out, const std::vector<Expected>& expected,
+                          const Table* previous, std::uint64_t now_ns) {
+    std::size_t begin = 0;
+    for (const Expected& e : expected) {
+        const std::uint32_t slot = e.stream->slot.value;
+        if (e.stream->carried && previous != nullptr && slot < previous->now.size())
+            out.now[slot] = previous->now[slot];
+        if (out.now[slot] == nullptr) ++begin;
+    }
+    const auto block = std::make_shared<RowBlock<worker::RxStream>>(begin);
+    for (const Expected& e : expected) {
+        const traffic::StreamPlan& stream = *e.stream;
+        const std::uint32_t slot = stream.slot.value;
+        std::shared_ptr<worker::RxStream>& life = out.now[slot];
+        if (life == nullptr) {
+            worker::SentAs sent;
+            sent.slot = slot;
+            sent.generation = stream.signing->generation;
+            sent.lanes = static_cast<std::uint32_t>(stream.workers.size());
+            sent.burst = stream.burst;
+            life = {block, &block->add(sent, now_ns, *worker.rows[slot])};
+        }
+        out.table.streams[slot].set_now(*life, nullptr);
+    }
+}
+
+// The templates of lives that go on are kept, for packets of the ones before may be under way.
+void Receivers::add_verification(Table& out, const Expected& expected, const Table* previous) {
+    if (expected.from->verify == 0) return;
+    const std::uint32_t slot = expected.stream->slot.value;
     auto verification = std::make_unique<worker::Verification>();
-    verification->one_in = from.verify;
-    verification->templates.push_back(stream.packet);
+    verification->one_in = expected.from->verify;
+    verification->templates.push_back(expected.stream->packet);
+    const bool goes_on =
+        previous != nullptr && slot < previous->now.size() && previous->now[slot] == out.now[slot];
     if (goes_on && previous->table.streams[slot].now.verification != nullptr) {
         for (const auto& packet : previous->table.streams[slot].now.verification->templates) {
             if (verification->templates.size() < worker::Verification::most_templates)
@@ -144,6 +136,44 @@ void Receivers::add_stream(Worker& worker, Table& out, const traffic::StreamPlan
     }
     out.table.streams[slot].now.verification = verification.get();
     out.verifications.push_back(std::move(verification));
+}
+
+// What the reload has ended may still arrive.
+void Receivers::keep_ended(Table& out, const Table& previous) {
+    for (std::uint32_t slot = 0; slot < previous.now.size(); ++slot) {
+        const auto& old = previous.now[slot];
+        if (old == nullptr || old == out.now[slot]) continue;
+        out.before[slot] = old;
+        out.table.streams[slot].set_before(previous.table.streams[slot].now);
+        if (out.table.streams[slot].before.verification != nullptr) {
+            out.verifications.push_back(
+                std::make_unique<worker::Verification>(*out.table.streams[slot].before.verification));
+            out.table.streams[slot].before.verification = out.verifications.back().get();
+        }
+    }
+}
+
+std::unique_ptr<Receivers::Table> Receivers::make_table(Worker& worker, const traffic::Plan& plan,
+                                                        const std::vector<Expected>& expected,
+                                                        std::uint16_t salt, bool begins_run,
+                                                        std::uint64_t now_ns) {
+    auto out = std::make_unique<Table>();
+    out->table.begins_run = begins_run;
+    const Table* const previous = begins_run ? nullptr : worker.current.get();
+    std::size_t slots = previous != nullptr ? previous->now.size() : 0;
+    for (const traffic::StreamPlan& stream : plan.streams)
+        slots = std::max<std::size_t>(slots, stream.slot.value + 1);
+    out->table.streams.resize(slots);
+    out->now.resize(slots);
+    out->before.resize(slots);
+    // Without a signed stream no packet has to be looked at, unless some of the plan before may still arrive.
+    const bool looks = !expected.empty() || (previous != nullptr && previous->table.salt != 0);
+    if (looks) out->table.salt = salt;
+    add_rows(worker, slots, expected);
+    add_lives(worker, *out, expected, previous, now_ns);
+    for (const Expected& e : expected) add_verification(*out, e, previous);
+    if (previous != nullptr) keep_ended(*out, *previous);
+    return out;
 }
 
 }  // namespace volley::daemon

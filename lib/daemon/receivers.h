@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/row_block.h"
 #include "config/model.h"
 #include "daemon/road.h"
 #include "traffic/plan.h"
@@ -45,16 +46,27 @@ class Receivers {
     };
     /// What one RX worker has.
     struct Worker {
-        std::vector<std::unique_ptr<worker::StreamRx>> rows;  ///< by slot
+        std::vector<worker::StreamRx*> rows;                              ///< by slot
+        std::vector<std::unique_ptr<RowBlock<worker::StreamRx>>> blocks;  ///< which hold them
         std::unique_ptr<Table> current;
         std::unique_ptr<Table> earlier;  ///< until current is adopted
     };
 
-    std::unique_ptr<Table> make_table(Worker& worker, std::uint32_t port, const traffic::Plan& plan,
-                                      const config::Model& model, std::uint16_t salt, bool begins_run,
-                                      std::uint64_t now_ns);
-    void add_stream(Worker& worker, Table& out, const traffic::StreamPlan& stream, const config::Stream& from,
-                    const Table* previous, std::uint64_t now_ns);
+    /// A signed stream of a plan that a port may get.
+    struct Expected {
+        const traffic::StreamPlan* stream;
+        const config::Stream* from;
+    };
+    [[nodiscard]] static std::vector<Expected> expected_at(const config::Model& model, std::uint32_t port,
+                                                           const traffic::Plan& plan);
+    std::unique_ptr<Table> make_table(Worker& worker, const traffic::Plan& plan,
+                                      const std::vector<Expected>& expected, std::uint16_t salt,
+                                      bool begins_run, std::uint64_t now_ns);
+    void add_rows(Worker& worker, std::size_t slots, const std::vector<Expected>& expected);
+    static void add_lives(Worker& worker, Table& out, const std::vector<Expected>& expected,
+                          const Table* previous, std::uint64_t now_ns);
+    static void add_verification(Table& out, const Expected& expected, const Table* previous);
+    static void keep_ended(Table& out, const Table& previous);
     void hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table);
 
     mutable std::mutex mutex_;     ///< guards rows against the stats lcore; the data path never sees it

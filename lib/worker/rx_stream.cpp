@@ -6,15 +6,13 @@
 namespace volley::worker {
 namespace {
 
-// Cores of one machine agree on the time stamp counter to well under this.
-constexpr std::uint64_t clock_slack_ns = 1'000'000;
-
 using Fate = SequenceTracker::Fate;
 
-// Both modulo 2^48: how long ago it was sent. What is slightly in the future is a matter of two cores.
-std::uint64_t latency_of(std::uint64_t sent_ns, std::uint64_t now_ns) noexcept {
-    const std::uint64_t latency = (now_ns - sent_ns) & packet::time_mask;
-    return latency > packet::time_mask - clock_slack_ns ? 0 : latency;
+// Times 16, as RFC 3550 appendix A.8 has it.
+[[gnu::always_inline]] inline std::uint64_t next_jitter(std::uint64_t jitter, std::uint64_t before,
+                                                        std::uint64_t latency) noexcept {
+    const std::uint64_t change = latency > before ? latency - before : before - latency;
+    return jitter + (change - (jitter + 8) / 16);
 }
 
 // The index nearest to the furthest one whose low half is that. False when there is none in the window.
@@ -39,11 +37,27 @@ class RxStream::Times {
         ++in_bucket_;
         ++count_;
         sum_ += latency;
-        const std::uint64_t change =
-            latency > last_latency_ ? latency - last_latency_ : last_latency_ - latency;
-        if (has_last_) jitter_ += change - (jitter_ + 8) / 16;  // RFC 3550 appendix A.8
+        if (has_last_) jitter_ = next_jitter(jitter_, last_latency_, latency);
         has_last_ = true;
         last_latency_ = latency;
+    }
+    /// The packets of one burst, which their sender signed at one time. count ≥ 1, and nothing was added.
+    [[gnu::always_inline]] void add_alike(std::uint64_t latency, std::uint32_t count) noexcept {
+        add(latency);
+        in_bucket_ = count_ = count;
+        sum_ = latency * count;
+        // From 7 on nothing changes any more.
+        for (std::uint32_t k = 1; k < count && jitter_ > 7; ++k) jitter_ -= (jitter_ + 8) / 16;
+    }
+    /// False, and nothing was counted, when one is older than `age`.
+    bool add_each(const Run& run, std::uint64_t age) noexcept {
+        std::uint64_t oldest = 0;
+        for (std::uint32_t k = 0; k < run.count; ++k)
+            oldest = std::max(oldest, latency_of(run.sent_ns[k], run.now_ns));
+        if (oldest > age) [[unlikely]]
+            return false;
+        for (std::uint32_t k = 0; k < run.count; ++k) add(latency_of(run.sent_ns[k], run.now_ns));
+        return true;
     }
     [[gnu::always_inline]] void leave() const noexcept {
         if (in_bucket_ != 0) row_.latency[bucket_].add(in_bucket_);
@@ -82,16 +96,6 @@ RxStream::RxStream(const SentAs& sent, std::uint64_t born_ns, StreamRx& row)
     lanes_ = std::make_unique<Lanes>();
     lanes_->trackers = std::make_unique<SequenceTracker[]>(sent.lanes);
     seek_burst(0);
-}
-
-void RxStream::prefetch() const noexcept {
-    __builtin_prefetch(this);
-}
-
-void RxStream::prefetch_counters(std::uint64_t sent_ns, std::uint64_t now_ns) const noexcept {
-    __builtin_prefetch(&row_);
-    __builtin_prefetch(&row_.latency[LatencyBuckets::index(latency_of(sent_ns, now_ns))]);
-    __builtin_prefetch(&row_.arrival[ArrivalBuckets::index(now_ns - last_ns_)]);
 }
 
 // The row counted an earlier life before, whose gauges say nothing about this one.
@@ -154,22 +158,30 @@ inline void RxStream::count_times(const Times& times, std::uint64_t now_ns) noex
 // counted, when it does not.
 bool RxStream::take_in_order(const Run& run, Taken& out) noexcept {
     const std::uint64_t first = lane_.next();
-    std::uint64_t oldest = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t times_apart = 0;
     std::uint32_t apart = 0;
     for (std::uint32_t k = 0; k < run.count; ++k) {
         apart |= run.sequences[k] ^ static_cast<std::uint32_t>(first + k);
-        oldest = std::max(oldest, latency_of(run.sent_ns[k], run.now_ns));
+        times_apart |= run.sent_ns[k] ^ run.sent_ns[0];
         bytes += run.lengths[k];
         out.index[k] = first + k;
     }
-    if (apart != 0 || oldest > run.now_ns - born_ns_) [[unlikely]]
+    if (apart != 0) [[unlikely]]
         return false;
+    Times times(row_, last_ns_ != 0, last_latency_, jitter_);
+    const std::uint64_t age = run.now_ns - born_ns_;
+    if (times_apart == 0) [[likely]] {
+        const std::uint64_t latency = latency_of(run.sent_ns[0], run.now_ns);
+        if (latency > age) [[unlikely]]
+            return false;
+        times.add_alike(latency, run.count);
+    } else if (!times.add_each(run, age)) [[unlikely]] {
+        return false;
+    }
     out.ours = static_cast<std::uint32_t>((std::uint64_t{1} << run.count) - 1);
     out.unusual = 0;
     lane_.advance(run.count, run.now_ns);
-    Times times(row_, last_ns_ != 0, last_latency_, jitter_);
-    for (std::uint32_t k = 0; k < run.count; ++k) times.add(latency_of(run.sent_ns[k], run.now_ns));
     row_.packets.add(run.count);
     row_.bytes.add(bytes);
     row_.expected[0].add(run.count);
@@ -211,7 +223,34 @@ void RxStream::take_any(const Run& run, Taken& out) noexcept {
     if (times.count() != 0) count_times(times, run.now_ns);
 }
 
+// Where streams alternate every run is one packet: the same as take_in_order() without loops.
+[[gnu::noinline]] bool RxStream::take_next(const Run& run, Taken& out) noexcept {
+    const std::uint64_t index = lane_.next();
+    const std::uint64_t latency = latency_of(run.sent_ns[0], run.now_ns);
+    if (run.sequences[0] != static_cast<std::uint32_t>(index) || latency > run.now_ns - born_ns_) [[unlikely]]
+        return false;
+    out.ours = 1;
+    out.unusual = 0;
+    out.index[0] = index;
+    lane_.advance(1, run.now_ns);
+    row_.packets.add(1);
+    row_.bytes.add(run.lengths[0]);
+    row_.expected[0].add(1);
+    row_.latency_sum.add(latency);
+    row_.latency[LatencyBuckets::index(latency)].add(1);
+    if (last_ns_ != 0) [[likely]] {
+        row_.arrival[ArrivalBuckets::index(run.now_ns - last_ns_)].add(1);
+        jitter_ = next_jitter(jitter_, last_latency_, latency);
+        row_.jitter.set(jitter_);
+        row_.transits.add(1);
+    }
+    last_ns_ = run.now_ns;
+    last_latency_ = latency;
+    return true;
+}
+
 void RxStream::take(const Run& run, Taken& out) noexcept {
+    if (run.count == 1 && lanes_ == nullptr && lane_.next() != 0 && take_next(run, out)) return;
     if (lanes_ == nullptr && lane_.next() != 0 && take_in_order(run, out)) [[likely]]
         return;
     take_any(run, out);

@@ -29,6 +29,9 @@ class alignas(cache_line) RxStream {
     /// Packets that are taken in one go.
     static constexpr std::uint32_t most = 32;
 
+    /// Cores of one machine agree on the time stamp counter to well under this.
+    static constexpr std::uint64_t clock_slack_ns = 1'000'000;
+
     using Fate = SequenceTracker::Fate;
 
     /// Packets with this stream and generation that came at once, in their order. 1 ≤ count ≤ most.
@@ -56,9 +59,22 @@ class alignas(cache_line) RxStream {
     void take(const Run& run, Taken& out) noexcept;
 
     /// Has what take() is going to touch brought near; a row of calls over many streams waits for none.
-    void prefetch() const noexcept;
-    /// After that has come: the counters of a packet that was sent then.
-    void prefetch_counters(std::uint64_t sent_ns, std::uint64_t now_ns) const noexcept;
+    void prefetch() const noexcept { __builtin_prefetch(this, 1); }
+    /// After that has come: where it counts the time since the packet before.
+    void prefetch_arrival(std::uint64_t now_ns) const noexcept {
+        __builtin_prefetch(&row_.arrival[ArrivalBuckets::index(now_ns - last_ns_)], 1);
+    }
+    /// The same of its row: what every packet changes, and the bucket of one that was sent then.
+    static void prefetch(const StreamRx& row, std::uint64_t sent_ns, std::uint64_t now_ns) noexcept {
+        __builtin_prefetch(&row, 1);
+        __builtin_prefetch(&row.latency[LatencyBuckets::index(latency_of(sent_ns, now_ns))], 1);
+    }
+    /// Nanoseconds under way, of a TX time modulo 2^48. What is slightly in the future is a matter of two
+    /// cores, and 0.
+    [[nodiscard]] static std::uint64_t latency_of(std::uint64_t sent_ns, std::uint64_t now_ns) noexcept {
+        const std::uint64_t latency = (now_ns - sent_ns) & packet::time_mask;
+        return latency > packet::time_mask - clock_slack_ns ? 0 : latency;
+    }
 
     /// True once a kind: nothing of it was found in this life before.
     [[nodiscard]] bool is_first(Finding kind) noexcept {
@@ -82,6 +98,7 @@ class alignas(cache_line) RxStream {
         std::uint32_t lane = 0;      ///< and which that is. So only the first of a burst divides.
     };
 
+    bool take_next(const Run& run, Taken& out) noexcept;
     bool take_in_order(const Run& run, Taken& out) noexcept;
     void take_any(const Run& run, Taken& out) noexcept;
     [[nodiscard]] std::uint64_t furthest() const noexcept;

@@ -15,6 +15,7 @@ namespace volley::worker {
 struct RxTable {
     struct Life {
         RxStream* stream = nullptr;                  ///< nullptr: none
+        const StreamRx* row = nullptr;               ///< its row: here, so that both are fetched at once
         const Verification* verification = nullptr;  ///< nullptr: not verified
     };
     struct alignas(cache_line) Entry {
@@ -23,9 +24,9 @@ struct RxTable {
         std::uint8_t generation = 0;  ///< of each, as its stream says: here, so that no stream is touched
         std::uint8_t generation_before = 0;
 
-        void set_now(const Life& life) noexcept {
-            now = life;
-            generation = life.stream->sent().generation;
+        void set_now(RxStream& stream, const Verification* verification) noexcept {
+            now = {&stream, &stream.row(), verification};
+            generation = stream.sent().generation;
         }
         void set_before(const Life& life) noexcept {
             before = life;

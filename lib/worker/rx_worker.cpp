@@ -83,11 +83,13 @@ void RxWorker::look_up_runs(std::uint64_t now_ns) noexcept {
     for (std::uint32_t r = 0; r < run_count_; ++r) {
         Run& run = runs_[r];
         if (run.entry != nullptr) run.life = run.entry->life(run.generation);
-        if (run.life.stream != nullptr) run.life.stream->prefetch();
+        if (run.life.stream == nullptr) continue;
+        run.life.stream->prefetch();
+        RxStream::prefetch(*run.life.row, sent_ns_[run.first], now_ns);
     }
     for (std::uint32_t r = 0; r < run_count_; ++r) {
         const Run& run = runs_[r];
-        if (run.life.stream != nullptr) run.life.stream->prefetch_counters(sent_ns_[run.first], now_ns);
+        if (run.life.stream != nullptr) run.life.stream->prefetch_arrival(now_ns);
     }
 }
 

@@ -78,7 +78,7 @@ class Dut : public testing::Test {
         table_.number = 1;
         table_.salt = salt;
         table_.streams.resize(slot + 1);
-        table_.streams[slot].set_now({stream_.get(), &verification_});
+        table_.streams[slot].set_now(*stream_, &verification_);
         receiver_->offer(&table_);
     }
     void TearDown() override {

@@ -40,10 +40,11 @@ constexpr const char* rx_help =
     "turn\n"
     "(rx_burst, recognise, account, free) beside a bare loop of rx_burst and free, which run in "
     "alternation.\n"
-    "  count          nothing is signed: packets are counted and freed\n"
-    "  signature      one stream: loss, order, latency, jitter, inter-arrival\n"
-    "  verify_all     the same, and every packet is made again and compared\n"
-    "  streams_N      signature with N streams in turn";
+    "  count             nothing is signed: packets are counted and freed\n"
+    "  signature         one stream: loss, order, latency, jitter, inter-arrival\n"
+    "  verify_all        the same, and every packet is made again and compared\n"
+    "  streams_N         signature with N streams in turn, a burst of 32 each: as a sender with that burst\n"
+    "  streams_N_singly  the same, a packet each: each touches another stream's counters";
 
 constexpr const char* ring_help =
     "Queues between threads as the 2016 skb_array and alf_queue thread measured them: rte_ring in its modes, "

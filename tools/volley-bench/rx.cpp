@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/row_block.h"
 #include "dpdk/eal.h"
 #include "packet/signature.h"
 #include "packet/template.h"
@@ -29,6 +30,7 @@ struct Case {
     std::uint32_t streams = 1;
     bool matched = true;  ///< false: nothing is signed, packets are counted and freed
     bool verified = false;
+    std::uint32_t in_a_row = 1;  ///< packets of a stream before the next one's turn
 };
 
 // 64 bytes of Ethernet, IPv4 and UDP whose source address steps.
@@ -52,7 +54,7 @@ std::shared_ptr<const packet::PacketTemplate> made(const std::shared_ptr<const p
 
 // What a receiver needs to know the streams of a case, and the next packet of each.
 struct Streams {
-    explicit Streams(const Case& c, std::uint64_t born_ns) {
+    Streams(const Case& c, std::uint64_t born_ns) : rows(c.streams), lives(c.streams), in_a_row(c.in_a_row) {
         table.number = 1;
         table.salt = c.matched ? salt : std::uint16_t{0};
         table.streams.resize(c.streams);
@@ -63,9 +65,9 @@ struct Streams {
             signings.back()->stream = slot;
             worker::SentAs sent;
             sent.slot = slot;
-            rows.push_back(std::make_unique<worker::StreamRx>());
-            streams.push_back(std::make_unique<worker::RxStream>(sent, born_ns, *rows.back()));
-            table.streams[slot].set_now({streams.back().get(), nullptr});
+            worker::StreamRx& row = rows.add();
+            row_of.push_back(&row);
+            table.streams[slot].set_now(lives.add(sent, born_ns, row), nullptr);
         }
         packet = made(signings.front());
         if (!c.verified) return;
@@ -74,14 +76,25 @@ struct Streams {
         for (auto& entry : table.streams) entry.now.verification = &verification;
     }
 
+    std::uint32_t next_slot() {
+        const std::uint32_t slot = turn;
+        if (++taken < in_a_row) return slot;
+        taken = 0;
+        turn = turn + 1 == next.size() ? 0 : turn + 1;
+        return slot;
+    }
+
     std::vector<std::shared_ptr<packet::Signing>> signings;
     std::shared_ptr<const packet::PacketTemplate> packet;
-    std::vector<std::unique_ptr<worker::StreamRx>> rows;
-    std::vector<std::unique_ptr<worker::RxStream>> streams;
+    RowBlock<worker::StreamRx> rows;
+    RowBlock<worker::RxStream> lives;
+    std::vector<const worker::StreamRx*> row_of;
     worker::Verification verification;
     worker::RxTable table;
     std::vector<std::uint64_t> next;
+    std::uint32_t in_a_row = 1;
     std::uint32_t turn = 0;
+    std::uint32_t taken = 0;  ///< packets of this turn
 };
 
 class Bench {
@@ -142,17 +155,19 @@ class Bench {
         return out;
     }
 
-    // One ring full, the streams in turn. The floor's packets count for no stream, so they are not missed.
+    // One ring full, the streams in turn, signed once a burst as a sender does it. The floor's packets count
+    // for no stream, so they are not missed.
     void fill(Streams& streams) {
+        std::uint64_t signed_ns = 0;
         for (std::uint32_t k = 0; k < filling; ++k) {
+            if (k % burst == 0) signed_ns = now_ns();
             rte_mbuf* const mbuf = rte_pktmbuf_alloc(pool_);
             if (mbuf == nullptr) throw std::runtime_error("the pool is empty");
             auto* const data = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(mbuf, 60));
-            const std::uint32_t slot = streams.turn;
-            streams.turn = streams.turn + 1 == streams.next.size() ? 0 : streams.turn + 1;
+            const std::uint32_t slot = streams.next_slot();
             streams.packet->write(streams.next[slot], data);
             packet::write_signature(data + 60 - packet::signature_bytes, *streams.signings[slot],
-                                    streams.next[slot]++, now_ns());
+                                    streams.next[slot]++, signed_ns);
             rte_ring_enqueue(ring_, mbuf);
         }
     }
@@ -179,7 +194,7 @@ Row measure(Bench& bench, const Case& c, std::uint64_t packets, unsigned rounds)
         road.push_back(whole);
     }
     std::uint64_t wrong = c.matched ? worker.counters().unmatched.get() : 0;
-    for (const auto& row : streams.rows) {
+    for (const worker::StreamRx* row : streams.row_of) {
         const std::uint64_t arrived = row->packets.get() - row->duplicates.get();
         wrong += row->corrupted.get() + row->duplicates.get() + row->reordered.get() +
                  (row->expected_packets() - arrived);
@@ -201,9 +216,11 @@ int run_rx(const RxOptions& options) {
     const unsigned rounds = options.short_run ? 3 : 15;
     Bench bench;
     std::vector<Row> rows;
-    for (const Case& c : {Case{"count", 1, false, false}, Case{"signature", 1, true, false},
-                          Case{"verify_all", 1, true, true}, Case{"streams_1000", 1'000, true, false},
-                          Case{"streams_10000", 10'000, true, false}}) {
+    for (const Case& c :
+         {Case{"count", 1, false, false}, Case{"signature", 1, true, false},
+          Case{"verify_all", 1, true, true}, Case{"streams_1000", 1'000, true, false, burst},
+          Case{"streams_10000", 10'000, true, false, burst}, Case{"streams_1000_singly", 1'000, true, false},
+          Case{"streams_10000_singly", 10'000, true, false}}) {
         if (!options.only.empty() && options.only != c.name) continue;
         rows.push_back(measure(bench, c, packets, rounds));
     }
