@@ -68,6 +68,9 @@ int main(int argc, char** argv) {
     volley::app::set_up_logging(*line);
     try {
         return run(*line);
+    } catch (const volley::daemon::StopAsked& stop) {
+        spdlog::info("{}", stop.what());
+        return 0;
     } catch (const volley::config::Error& error) {
         for (const auto& problem : error.problems)
             std::fprintf(stderr, "%s\n", volley::config::to_line(problem).c_str());

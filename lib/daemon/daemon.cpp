@@ -123,12 +123,12 @@ std::uint16_t new_salt(std::uint16_t last) {
 }
 
 // The buffers and the MTU must hold the longest frame before links are up and rates can be compiled.
-std::vector<Road::Longest> longest_frames(const config::Model& model) {
+std::vector<Road::Longest> longest_frames(const config::Model& model, const imports::Rest& rest) {
     std::vector<Road::Longest> out(model.ports.size());
     for (const config::Stream& stream : model.streams) {
         const config::Port* const port = find_port(model, stream.port);
         const auto signing = stream.is_signed() ? std::make_shared<packet::Signing>() : nullptr;
-        const auto built = traffic::build_source(stream, std::nullopt, stream.workers, signing);
+        const auto built = traffic::build_source(stream, std::nullopt, stream.workers, signing, rest);
         if (port == nullptr || built.index() != 0) continue;  // config has refused it already
         Road::Longest& longest = out[static_cast<std::size_t>(port - model.ports.data())];
         const std::uint32_t length = std::get<0>(built).packet->longest();
@@ -158,7 +158,10 @@ Daemon::Daemon(Options options, config::Model model)
       next_hops_(road_),
       collector_(road_, book_, links_, limiters_, receivers_) {
     situation_.state = name_of(state_);
-    road_.start(longest_frames(model_));
+    road_.start(longest_frames(model_, [this] {
+        const auto signal = signals_.wait(milliseconds{0});
+        if (signal == SIGTERM || signal == SIGINT) throw StopAsked();
+    }));
     lock_memory();
     situation_.unsent.resize(model_.ports.size());
     inspect_host();
@@ -275,7 +278,7 @@ std::unique_ptr<traffic::Plan> Daemon::compile(const config::Model& model, std::
     input.epoch_unix_ns = unix_ns_at(epoch_);
     input.previous_model = previous == nullptr ? nullptr : &model_;
     input.salt = salt;
-    input.rest = [this] { tell_systemd(); };  // a large capture takes longer than the watchdog's time
+    input.rest = [this] { rest(); };
     auto result = traffic::compile(model, input, table_, previous);
     if (auto* problems = std::get_if<1>(&result)) {
         std::vector<config::Problem> out;
@@ -399,7 +402,7 @@ bool Daemon::find_next_hops(config::Model& model) {
         tell_systemd();
         if (state_ != State::starting) {
             gather_evidence();
-            return put_off_signals();
+            return put_off_signals(answer_tick);
         }
         if (const auto signal = signals_.wait(answer_tick)) on_signal(*signal);
         obey();
@@ -409,8 +412,8 @@ bool Daemon::find_next_hops(config::Model& model) {
 
 // What a signal asks for is done when the request at hand is through, for that has changed half of what it
 // would find. False: it is a stop.
-bool Daemon::put_off_signals() {
-    const auto signal = signals_.wait(answer_tick);
+bool Daemon::put_off_signals(milliseconds patience) {
+    const auto signal = signals_.wait(patience);
     if (signal == SIGUSR1) {
         on_signal(*signal);
     } else if (signal == SIGHUP) {
@@ -419,6 +422,12 @@ bool Daemon::put_off_signals() {
         stop_put_off_ = signal;
     }
     return !stop_put_off_;
+}
+
+// A large capture takes longer to look through than the watchdog's time, and than who stops volleyd waits.
+void Daemon::rest() {
+    tell_systemd();
+    if (!put_off_signals(milliseconds{0})) throw StopAsked();
 }
 
 void Daemon::take_signals(milliseconds patience) {
@@ -439,9 +448,13 @@ int Daemon::run() {
     if (state_ != State::starting) {
         // Stopped before there was a run: nothing to report.
     } else if (model_.run.start == config::Start::automatic) {
-        if (find_next_hops(model_)) {
-            begin_run();
-            fire(Event::started);
+        try {
+            if (find_next_hops(model_)) {
+                begin_run();
+                fire(Event::started);
+            }
+        } catch (const StopAsked&) {
+            // take_signals() finds it.
         }
     } else {
         fire(Event::started_idle);
@@ -728,6 +741,12 @@ std::optional<std::string> Daemon::wait_for_idle_plan() {
         if (!holder || Clock::now() >= deadline) return holder;
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
+}
+
+// Captures and packet files are read for every plan, so what has been put in their place counts.
+bool Daemon::same_files() const {
+    return state_ == State::idle || plans_.current() == nullptr ||
+           !traffic::has_other_files(*plans_.current());
 }
 
 bool Daemon::replace_plan(config::Model fresh) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,15 @@ struct Options {
     std::string version{};          ///< of the program, for metrics and the control interface
 };
 
+/// A stop came while a large capture was looked through for what was asked before.
+class StopAsked : public std::runtime_error {
+  public:
+    StopAsked() : std::runtime_error("a stop came before its captures were looked through") {}
+};
+
 /// The process: control's own thread of action. Members stand in the order in which they are built, from the
-/// EAL on; they go in reverse. Throws dpdk::Error and config::Error while coming up, nothing later.
+/// EAL on; they go in reverse. Throws dpdk::Error, config::Error and StopAsked while coming up, nothing
+/// later.
 class Daemon {
   public:
     /// A member of a request's body and the object of the configuration that it goes into.
@@ -71,7 +79,9 @@ class Daemon {
 
     void begin_run();
     bool find_next_hops(config::Model& model);
-    bool put_off_signals();
+    bool put_off_signals(std::chrono::milliseconds patience);
+    void rest();
+    [[nodiscard]] bool same_files() const;
     void take_signals(std::chrono::milliseconds patience);
     void wait_for_links();
     void watch_links();

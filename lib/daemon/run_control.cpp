@@ -211,6 +211,8 @@ Outcome Daemon::start(const Command& command) {
             return not_started(refused(Verdict::unavailable, "stopping", "the process is asked to end"));
         failed = "not_begun";
         begin_run();
+    } catch (const StopAsked& stop) {
+        return not_started(refused(Verdict::unavailable, "stopping", stop.what()));
     } catch (const dpdk::Error& error) {
         return not_started(refused(Verdict::unavailable, failed, error.what()));
     } catch (const config::Error& error) {
@@ -321,7 +323,8 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
             out = refuse_reload(Verdict::conflict, "needs_restart", "these keys need a restart: " + keys);
             for (const std::string& key : change.restart)
                 out.problems.push_back({"", 0, 0, key, "needs a restart"});
-        } else if (change.kind == config::Change::Kind::nothing && same_pauses(model_, fresh)) {
+        } else if (change.kind == config::Change::Kind::nothing && same_pauses(model_, fresh) &&
+                   same_files()) {
             out = reload_done("nothing has changed");
         } else if (replace_plan(std::move(fresh))) {
             configured_run_.reset();
@@ -336,6 +339,8 @@ Outcome Daemon::adopt_configuration(const std::function<config::Model()>& read,
         for (const config::Problem& problem : error.problems) spdlog::error("{}", config::to_line(problem));
         refuse_reload(Verdict::invalid, "invalid_configuration", summary(error));
         out = invalid(error);
+    } catch (const StopAsked& stop) {
+        out = refuse_reload(Verdict::unavailable, "stopping", stop.what());
     } catch (const dpdk::Error& error) {
         out = refuse_reload(Verdict::unavailable, "unresolved", error.what());
     } catch (const std::exception& error) {

@@ -130,6 +130,9 @@ std::shared_ptr<const packet::PacketTemplate> Compilation::unchanged_packet(
 void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     const std::optional<packet::Value> mac =
         inputs_.ports[stream.port].mac ? inputs_.ports[stream.port].mac : model_.ports[stream.port].mac;
+    if (from.source.pcap) stream.file = from.source.pcap->file;
+    if (from.source.trafgen) stream.file = *from.source.trafgen;
+    if (!stream.file.empty()) stream.file_was = identify(stream.file);
     if (go_on_feeding(from, stream)) return;
     stream.packet = unchanged_packet(from);
     if (stream.packet != nullptr) {
@@ -225,6 +228,12 @@ void begin_at(Plan& plan, Tsc epoch) {
     for (auto& lanes : plan.lanes) {
         for (auto& lane : lanes) lane->shift(later);
     }
+}
+
+bool has_other_files(const Plan& plan) {
+    return std::any_of(plan.streams.begin(), plan.streams.end(), [](const StreamPlan& stream) {
+        return !stream.file.empty() && identify(stream.file) != stream.file_was;
+    });
 }
 
 }  // namespace volley::traffic

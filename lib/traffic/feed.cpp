@@ -1,14 +1,14 @@
 #include "traffic/feed.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <span>
+#include <utility>
 
 #include "import/rewrite.h"
 #include "packet/template.h"
+#include "traffic/surveys.h"
 
 namespace volley::traffic {
 namespace {
@@ -39,15 +39,8 @@ Feed::~Feed() {
     if (thread_.joinable()) thread_.join();
 }
 
-Feed::Identity Feed::identify() const {
-    struct stat facts {};
-    if (::stat(source_.file.c_str(), &facts) != 0) return {};
-    return {facts.st_dev, facts.st_ino, facts.st_size,
-            facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
-}
-
 bool Feed::same_file() const {
-    return identify() == identity_;
+    return identify(source_.file) == identity_;
 }
 
 std::string Feed::problem() const {
@@ -86,7 +79,17 @@ void Feed::note_sample(std::span<const std::uint8_t> frame) {
 }
 
 const Survey& Feed::survey(const imports::Rest& rest) {
-    identity_ = identify();
+    identity_ = identify(source_.file);
+    if (auto known = Surveys::of_process().find(source_, pad_, identity_)) {
+        survey_ = std::move(*known);
+        return survey_;
+    }
+    look_through(rest);
+    if (same_file()) Surveys::of_process().keep(source_, pad_, identity_, survey_);
+    return survey_;
+}
+
+void Feed::look_through(const imports::Rest& rest) {
     survey_ = {};
     survey_.found.resize(source_.rewrite.size());
     imports::CaptureReader reader(source_.file, source_.pad, rest);
@@ -107,7 +110,6 @@ const Survey& Feed::survey(const imports::Rest& rest) {
         survey_.l2_bytes += bytes.size() + fcs_bytes;
         ++survey_.packets;
     }
-    return survey_;
 }
 
 void Feed::start() {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,21 +12,10 @@
 #include "config/model.h"
 #include "import/capture.h"
 #include "packet/frame_window.h"
+#include "traffic/file_identity.h"
+#include "traffic/survey.h"
 
 namespace volley::traffic {
-
-/// What one pass over a capture finds, in the memory of a frame.
-struct Survey {
-    std::uint64_t packets = 0;
-    std::uint64_t l2_bytes = 0;        ///< with FCS, as they will be sent
-    std::uint64_t padded = 0;          ///< frames that were captured in part and filled up with zeros
-    std::uint64_t backwards = 0;       ///< frames that are older than the one before them
-    std::uint64_t span_ns = 0;         ///< sum of the gaps
-    std::uint16_t longest = 0;         ///< bytes without FCS
-    std::vector<std::uint64_t> found;  ///< by rewrite: frames that have its field
-    std::vector<std::vector<std::uint8_t>>
-        samples;  ///< the first frame, and the longest for each number of tags
-};
 
 /// A capture that is too large to be held: a thread of its own reads it, loop after loop, into a window of
 /// frames, from where a worker sends it. Made and destroyed by control, which reads problem(), too.
@@ -40,7 +27,8 @@ class Feed {
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
 
-    /// Reads the file once through; before start(). Throws imports::Error.
+    /// What is in the file, which is read once through unless this process knows it; before start(). Throws
+    /// imports::Error, and what `rest` throws.
     const Survey& survey(const imports::Rest& rest = {});
     /// Once: the thread begins to fill the window.
     void start();
@@ -54,14 +42,7 @@ class Feed {
     [[nodiscard]] std::string problem() const;
 
   private:
-    struct Identity {
-        dev_t device = 0;
-        ino_t inode = 0;
-        off_t size = 0;
-        std::int64_t changed_ns = 0;
-        bool operator==(const Identity&) const = default;
-    };
-    [[nodiscard]] Identity identify() const;
+    void look_through(const imports::Rest& rest);
     /// The frame as it is sent, valid until the next one is asked for.
     std::span<const std::uint8_t> prepare(const imports::CaptureReader::Frame& frame,
                                           std::vector<std::uint64_t>* found);
@@ -74,7 +55,7 @@ class Feed {
     const bool pad_;
     std::shared_ptr<packet::FrameWindow> window_;
     Survey survey_;
-    Identity identity_;
+    FileIdentity identity_;
     imports::Capture one_;           ///< room for the frame at hand
     std::atomic<bool> stop_{false};  ///< written by control
     mutable std::mutex mutex_;       ///< of problem_

@@ -11,6 +11,7 @@
 #include "packet/signature.h"
 #include "packet/template.h"
 #include "traffic/feed.h"
+#include "traffic/file_identity.h"
 #include "traffic/lane_schedule.h"
 #include "traffic/recording.h"
 
@@ -55,6 +56,9 @@ struct StreamPlan {
     std::shared_ptr<const Recording> recording;
     std::shared_ptr<ReplayClock> clock;  ///< of the stream's life
     std::shared_ptr<Feed> feed;          ///< of a capture that is read while it is sent; of the stream's life
+
+    std::string file;       ///< that its packets come from; empty: none
+    FileIdentity file_was;  ///< before it was read
 };
 
 /// Generation N of the traffic. Control compiles it; each lane mutates its own LaneSchedule only, from
@@ -68,5 +72,9 @@ struct Plan {
     std::vector<std::string> warnings;  ///< what was found while compiling, for the log
     std::vector<std::vector<std::unique_ptr<LaneSchedule>>> lanes;  ///< [port][worker of that port]
 };
+
+/// A file that packets of the plan come from is not the one that was read: a reload of the same configuration
+/// would change what is sent.
+bool has_other_files(const Plan& plan);
 
 }  // namespace volley::traffic

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "system/volleyd.h"
 
@@ -12,10 +14,31 @@ json config_with(const std::string& rate) {
                          {{{"name", "flood"}, {"port", "east"}, {"rate", rate}, {"packet", raw_packet()}}});
 }
 
+/// A capture of that many frames of 1000 bytes, a microsecond apart.
+void write_capture(const std::string& file, std::uint32_t frames) {
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    const auto word = [&](std::uint32_t value) {
+        out.write(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    for (const std::uint32_t value : {0xa1b23c4dU, 0x00040002U, 0U, 0U, 65535U, 1U}) word(value);
+    const std::string frame(1000, 'x');
+    for (std::uint32_t i = 0; i < frames; ++i) {
+        for (const std::uint32_t value : {7U, i * 1'000U, 1000U, 1000U}) word(value);
+        out << frame;
+    }
+}
+
+json capture_config(const std::string& file) {
+    json packet = {{"pcap", {{"file", file}, {"timing", "recorded"}, {"memory_mib", 1}, {"loop", 0}}}};
+    return configuration(1, false, {port("east", "net_null0,copy=0,no-rx=1")},
+                         {{{"name", "flood"}, {"port", "east"}, {"packet", std::move(packet)}}});
+}
+
 class Reload : public testing::Test {
   protected:
-    void start() {
-        volleyd_ = std::make_unique<Volleyd>(config_with("50kpps"));
+    void start() { start(config_with("50kpps")); }
+    void start(const json& config) {
+        volleyd_ = std::make_unique<Volleyd>(config);
         ASSERT_TRUE(volleyd_->wait_for_line([](const json& line) {
             return sum(line.at("streams"), "/tx/packets") > 0;
         })) << volleyd_->process().err();
@@ -100,6 +123,34 @@ TEST_F(Reload, of_the_same_file_is_no_new_generation) {
     reload(config_with("50kpps"));
     ASSERT_TRUE(volleyd_->process().wait_for_err("nothing has changed")) << volleyd_->process().err();
     EXPECT_EQ(end().at("generation"), 1);
+}
+
+TEST_F(Reload, of_the_same_file_takes_a_capture_that_was_put_in_place_of_another) {
+    const TempDir dir;
+    const std::string file = dir.file("capture.pcap");
+    write_capture(file, 100);
+    start(capture_config(file));
+    reload(capture_config(file));
+    ASSERT_TRUE(volleyd_->process().wait_for_err("nothing has changed")) << volleyd_->process().err();
+    write_capture(dir.file("other"), 101);
+    std::filesystem::rename(dir.file("other"), file);
+    reload(capture_config(file));
+    ASSERT_TRUE(wait_for_generation(2)) << volleyd_->process().err();
+    EXPECT_EQ(end().at("generation"), 2);
+}
+
+// Both signals are there before the file is read; the lower number is taken first.
+TEST_F(Reload, that_looks_through_a_large_capture_is_given_up_for_a_stop) {
+    const TempDir dir;
+    write_capture(dir.file("small.pcap"), 100);
+    write_capture(dir.file("large.pcap"), 20'000);  // 20 MB
+    start(capture_config(dir.file("small.pcap")));
+    reload(capture_config(dir.file("large.pcap")));
+    const json report = end();
+    EXPECT_EQ(report.at("generation"), 1);
+    EXPECT_NE(volleyd_->process().err().find("a stop came before"), std::string::npos)
+        << volleyd_->process().err();
+    expect_consistent(report);
 }
 
 }  // namespace

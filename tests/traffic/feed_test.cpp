@@ -1,10 +1,13 @@
 #include "traffic/feed.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -30,6 +33,13 @@ class FeedOfFile : public testing::Test {
             for (const std::uint32_t value : {7U, i * 1'000U, length, length}) word(value);
             out << std::string(length, static_cast<char>(i));
         }
+    }
+    void set_age(std::chrono::seconds age) const {
+        timespec at{};
+        clock_gettime(CLOCK_REALTIME, &at);
+        at.tv_sec -= age.count();
+        const timespec both[2] = {at, at};
+        ASSERT_EQ(utimensat(AT_FDCWD, source_.file.c_str(), both, 0), 0);
     }
     template <class Condition>
     static bool wait_for(Condition&& condition) {
@@ -94,6 +104,33 @@ TEST_F(FeedOfFile, gives_who_waits_for_it_a_moment_every_16_mib_while_it_is_look
     Feed feed(source_, true);
     EXPECT_EQ(feed.survey([&] { ++rests; }).packets, 400'000U);
     EXPECT_EQ(rests, 2);
+}
+
+// 34.4 MB: looking through it rests twice.
+TEST_F(FeedOfFile, that_is_as_it_was_is_not_looked_through_again) {
+    write(400'000);
+    const auto rests_of_a_survey = [&](std::uint64_t packets) {
+        int rests = 0;
+        Feed feed(source_, true);
+        EXPECT_EQ(feed.survey([&] { ++rests; }).packets, packets);
+        EXPECT_EQ(feed.surveyed().samples.front().size(), 70U);
+        return rests;
+    };
+    EXPECT_EQ(rests_of_a_survey(400'000), 2);
+    EXPECT_EQ(rests_of_a_survey(400'000), 2) << "written a moment ago, it may change again unseen";
+    set_age(std::chrono::seconds(60));
+    EXPECT_EQ(rests_of_a_survey(400'000), 2);
+    EXPECT_EQ(rests_of_a_survey(400'000), 0);
+    source_.loop = 1;
+    source_.speed = 3;
+    EXPECT_EQ(rests_of_a_survey(400'000), 0) << "what is found does not depend on them";
+    source_.pad = true;
+    EXPECT_EQ(rests_of_a_survey(400'000), 2) << "read in another way";
+    write(400'001);
+    set_age(std::chrono::seconds(60));
+    EXPECT_EQ(rests_of_a_survey(400'001), 2) << "another size";
+    set_age(std::chrono::seconds(61));
+    EXPECT_EQ(rests_of_a_survey(400'001), 2) << "another time";
 }
 
 TEST_F(FeedOfFile, that_is_full_ends_when_it_is_let_go_of) {
