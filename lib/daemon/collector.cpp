@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/log_buckets.h"
 #include "base/tsc.h"
@@ -65,6 +66,7 @@ void Collector::refresh() {
 }
 
 void Collector::collect_streams(telemetry::Totals& out) {
+    at_several_ports_.clear();
     for (const StreamBook::Line& line : book_.read(out.monotonic_ns)) {
         telemetry::StreamTotals stream;
         stream.name = line.name;
@@ -73,11 +75,13 @@ void Collector::collect_streams(telemetry::Totals& out) {
         stream.target_pps = line.target_pps;
         stream.due_packets = line.due_packets;
         stream.lateness.resize(LatenessBuckets::size);
+        std::uint64_t signed_packets = 0;
         for (const auto& lane : road_.lanes()) {
             const worker::StreamTx* row = lane->worker.rows().find(line.slot);
             if (row == nullptr) continue;
             stream.tx.packets += row->packets.get();
             stream.tx.bytes += row->bytes.get();
+            signed_packets += row->signed_packets.get();
             for (std::size_t b = 0; b < LatenessBuckets::size; ++b)
                 stream.lateness[b] += row->lateness[b].get();
             stream.slips += row->slips.get();
@@ -86,53 +90,80 @@ void Collector::collect_streams(telemetry::Totals& out) {
         if (line.count != traffic::endless && stream.state == "running" &&
             stream.tx.packets - line.packets_before >= line.count)
             stream.state = "finished";
-        if (line.is_signed) collect_rx(line, stream);
+        collect_rx(line, signed_packets, stream);
         out.streams.push_back(std::move(stream));
     }
+    if (at_several_ports_.empty()) return;
+    const std::size_t others = at_several_ports_.size() - 1;
+    out.warnings.push_back("stream_at_several_ports: " + at_several_ports_.front() +
+                           (others == 0 ? "" : " and " + std::to_string(others) + " more") +
+                           " arrive at several ports, which are told together: what one of them lost and "
+                           "another received is not seen; give expect_on");
 }
 
-// Up to the furthest packet of each lane; what was sent after it is settled at the end.
-void Collector::collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out) {
+namespace {
+
+void add_row(const worker::StreamRx& row, telemetry::StreamRxTotals& rx) {
+    ++rx.workers;
+    rx.packets += row.packets.get();
+    rx.bytes += row.bytes.get();
+    rx.duplicates += row.duplicates.get();
+    rx.reordered += row.reordered.get();
+    rx.verified += row.verified.get();
+    rx.corrupted += row.corrupted.get();
+    rx.latency_sum_ns += row.latency_sum.get();
+    rx.transits += row.transits.get();
+    rx.jitter_16ths_ns = std::max(rx.jitter_16ths_ns, row.jitter.get());
+    rx.outages += row.outages.get();
+    rx.outage_longest_ns = std::max(rx.outage_longest_ns, row.outage_longest.get());
+    rx.outage_last_ns = std::max(rx.outage_last_ns, row.outage_last.get());
+    add_buckets(row.latency, rx.latency);
+    add_buckets(row.arrival, rx.arrival);
+}
+
+}  // namespace
+
+// Up to the furthest packet of each lane; what was sent after it is settled at the end. Of a stream that is
+// not signed, too: it may be later in the run, and then counts from here.
+void Collector::collect_rx(const StreamBook::Line& line, std::uint64_t sent, telemetry::StreamTotals& out) {
     if (road_.receivers().empty()) return;
     if (before_.size() <= line.slot.value) before_.resize(line.slot.value + 1);
     Before& before = before_[line.slot.value];
     before.expected.resize(road_.receivers().size());
-    if (run_is_new_) {
-        before.told = before.last;
-        before.sent = out.tx.packets;
-    }
+    before.unique.resize(road_.ports().size());
     telemetry::StreamRxTotals rx;
     std::vector<ExpectedByLane> expected(before.expected.size());
+    std::vector<std::uint64_t> unique(before.unique.size());
     receivers_.visit(line.slot, [&](std::size_t w, const worker::StreamRx& row) {
         const std::uint64_t packets = row.packets.get();
+        unique[road_.receivers()[w]->port] += packets - std::min(packets, row.duplicates.get());
         for (std::size_t lane = 0; lane < row.expected.size(); ++lane) {
             const std::uint64_t count = row.expected[lane].get();
             if (run_is_new_) before.expected[w][lane] = count;
             expected[w][lane] = count - before.expected[w][lane];
         }
-        if (packets == 0) return;
-        ++rx.workers;
-        rx.packets += packets;
-        rx.bytes += row.bytes.get();
-        rx.duplicates += row.duplicates.get();
-        rx.reordered += row.reordered.get();
-        rx.verified += row.verified.get();
-        rx.corrupted += row.corrupted.get();
-        rx.latency_sum_ns += row.latency_sum.get();
-        rx.transits += row.transits.get();
-        rx.jitter_16ths_ns = std::max(rx.jitter_16ths_ns, row.jitter.get());
-        rx.outage_longest_ns = std::max(rx.outage_longest_ns, row.outage_longest.get());
-        rx.outage_last_ns = std::max(rx.outage_last_ns, row.outage_last.get());
-        add_buckets(row.latency, rx.latency);
-        add_buckets(row.arrival, rx.arrival);
+        if (packets != 0) add_row(row, rx);
     });
-    const std::uint64_t unique = rx.packets - std::min(rx.duplicates, rx.packets);
-    if (run_is_new_) before.unique = unique;
-    const std::uint64_t furthest = expected_of(expected, unique - std::min(before.unique, unique));
+    if (run_is_new_) {
+        before.unique = unique;
+        before.told = before.last;
+        before.copies_told = before.copies;
+        before.sent = sent;
+    }
+    for (std::size_t p = 0; p < unique.size(); ++p) unique[p] -= std::min(before.unique[p], unique[p]);
+    const std::uint64_t reached = expected_of(expected);
+    const std::uint64_t copies = copies_among(unique, reached);
+    const std::uint64_t arrived = std::accumulate(unique.begin(), unique.end(), std::uint64_t{0});
+    const std::uint64_t furthest = std::max(reached, arrived - copies);
     before.last = before.told + furthest;
+    before.copies = before.copies_told + copies;
     rx.expected = before.last;
-    const std::uint64_t sent = out.tx.packets - before.sent;
-    rx.tail = sent > furthest ? sent - furthest : 0;
+    rx.duplicates += before.copies;
+    rx.sent = sent;
+    rx.tail = sent - before.sent > furthest ? sent - before.sent - furthest : 0;
+    rx.shown = line.is_signed || sent != before.sent || arrived != 0;
+    if (std::count_if(unique.begin(), unique.end(), [](std::uint64_t n) { return n != 0; }) > 1)
+        at_several_ports_.push_back(line.name);
     out.rx = std::move(rx);
 }
 

@@ -51,16 +51,18 @@ class Collector : public telemetry::Source {
     void collect_ports(telemetry::Totals& out, const Situation& situation);
     void collect_lanes(telemetry::Totals& out);
     void collect_streams(telemetry::Totals& out);
-    void collect_rx(const StreamBook::Line& line, telemetry::StreamTotals& out);
+    void collect_rx(const StreamBook::Line& line, std::uint64_t sent, telemetry::StreamTotals& out);
     [[nodiscard]] telemetry::PortRx collect_rx(std::size_t port, const port::Statistics& device) const;
 
     /// How far a stream had come when the run began, so that what several workers expect is not added up.
     struct Before {
         std::vector<ExpectedByLane> expected;  ///< by RX worker
-        std::uint64_t unique = 0;              ///< received without duplicates, by all RX workers
+        std::vector<std::uint64_t> unique;     ///< received without duplicates, by port
         std::uint64_t told = 0;                ///< what this collector said then
-        std::uint64_t sent = 0;
-        std::uint64_t last = 0;  ///< what it said last
+        std::uint64_t copies_told = 0;         ///< and of packets that several ports received
+        std::uint64_t sent = 0;                ///< signed
+        std::uint64_t last = 0;                ///< what it said last
+        std::uint64_t copies = 0;
     };
 
     const Road& road_;
@@ -70,7 +72,8 @@ class Collector : public telemetry::Source {
     const Receivers& receivers_;
     std::string run_;  ///< that `before_` belongs to
     bool run_is_new_ = false;
-    std::vector<Before> before_;  ///< by slot; the stats lcore's own memory
+    std::vector<Before> before_;                 ///< by slot; the stats lcore's own memory
+    std::vector<std::string> at_several_ports_;  ///< streams of this reading
     std::mutex mutex_;
     Situation situation_;
 };

@@ -119,21 +119,21 @@ void Receivers::add_lives(Worker& worker, Table& out, const std::vector<Expected
     }
 }
 
-// The templates of lives that go on are kept, for packets of the ones before may be under way.
-void Receivers::add_verification(Table& out, const Expected& expected, const Table* previous) {
-    if (expected.from->verify == 0) return;
+// Those before are kept while the life goes on, for packets of them may be under way.
+void Receivers::add_templates(Table& out, const Expected& expected, const Table* previous) {
     const std::uint32_t slot = expected.stream->slot.value;
-    auto verification = std::make_unique<worker::Verification>();
-    verification->one_in = expected.from->verify;
-    verification->templates.push_back(expected.stream->packet);
-    const bool goes_on =
-        previous != nullptr && slot < previous->now.size() && previous->now[slot] == out.now[slot];
-    if (goes_on && previous->table.streams[slot].now.verification != nullptr) {
-        for (const auto& packet : previous->table.streams[slot].now.verification->templates) {
-            if (verification->templates.size() < worker::Verification::most_templates)
-                verification->templates.push_back(packet);
+    auto& templates = out.templates[slot];
+    templates.push_back(expected.stream->packet);
+    if (previous != nullptr && slot < previous->now.size() && previous->now[slot] == out.now[slot]) {
+        for (const auto& packet : previous->templates[slot]) {
+            if (templates.size() == worker::Verification::most_templates) break;
+            if (packet != templates.front()) templates.push_back(packet);
         }
     }
+    if (expected.from->verify == 0) return;
+    auto verification = std::make_unique<worker::Verification>();
+    verification->one_in = expected.from->verify;
+    verification->templates = templates;
     out.table.streams[slot].now.verification = verification.get();
     out.verifications.push_back(std::move(verification));
 }
@@ -166,12 +166,13 @@ std::unique_ptr<Receivers::Table> Receivers::make_table(Worker& worker, const tr
     out->table.streams.resize(slots);
     out->now.resize(slots);
     out->before.resize(slots);
+    out->templates.resize(slots);
     // Without a signed stream no packet has to be looked at, unless some of the plan before may still arrive.
     const bool looks = !expected.empty() || (previous != nullptr && previous->table.salt != 0);
     if (looks) out->table.salt = salt;
     add_rows(worker, slots, expected);
     add_lives(worker, *out, expected, previous, now_ns);
-    for (const Expected& e : expected) add_verification(*out, e, previous);
+    for (const Expected& e : expected) add_templates(*out, e, previous);
     if (previous != nullptr) keep_ended(*out, *previous);
     return out;
 }

@@ -42,6 +42,9 @@ class Receivers {
         worker::RxTable table;
         std::vector<std::shared_ptr<worker::RxStream>> now;  ///< by slot; keeps what the table points to
         std::vector<std::shared_ptr<worker::RxStream>> before;
+        /// By slot, of signed streams: its templates in this life, the youngest first. Kept whether or not
+        /// anything is verified, for it may be from the next plan on.
+        std::vector<std::vector<std::shared_ptr<const packet::PacketTemplate>>> templates;
         std::vector<std::unique_ptr<worker::Verification>> verifications;
     };
     /// What one RX worker has.
@@ -65,7 +68,7 @@ class Receivers {
     void add_rows(Worker& worker, std::size_t slots, const std::vector<Expected>& expected);
     static void add_lives(Worker& worker, Table& out, const std::vector<Expected>& expected,
                           const Table* previous, std::uint64_t now_ns);
-    static void add_verification(Table& out, const Expected& expected, const Table* previous);
+    static void add_templates(Table& out, const Expected& expected, const Table* previous);
     static void keep_ended(Table& out, const Table& previous);
     void hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table);
 

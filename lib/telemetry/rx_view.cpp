@@ -84,6 +84,7 @@ std::vector<std::uint64_t> buckets_since(const std::vector<std::uint64_t>& base,
 
 StreamRxView rx_view(const StreamRxTotals& base, const StreamRxTotals& now, bool final) {
     StreamRxView out;
+    out.sent = since(base.sent, now.sent);
     out.traffic.packets = since(base.packets, now.packets);
     out.traffic.bytes = since(base.bytes, now.bytes);
     out.traffic.l2_bytes = l2_bytes(out.traffic.bytes, out.traffic.packets);
@@ -93,8 +94,10 @@ StreamRxView rx_view(const StreamRxTotals& base, const StreamRxTotals& now, bool
     out.verified = since(base.verified, now.verified);
     out.corrupted = since(base.corrupted, now.corrupted);
     // Over several queues each sees gaps where others have the packets.
-    if (now.workers == 1 && out.lost != 0 && now.outage_longest_ns != 0) {
-        out.loss_duration_ns = now.outage_longest_ns;
+    if (now.workers == 1 && out.lost != 0 && now.outages > base.outages && now.outage_longest_ns != 0) {
+        // The longest one may lie before the base line: then the last one is the longest that is known after.
+        const bool since_base = now.outage_longest_ns > base.outage_longest_ns;
+        out.loss_duration_ns = since_base ? now.outage_longest_ns : now.outage_last_ns;
         out.last_loss_duration_ns = now.outage_last_ns;
     }
     out.latency = latency_view(base, now);

@@ -161,7 +161,7 @@ StreamView stream_view(const StreamTotals& base, const StreamTotals& previous, c
     set_lateness(out, lateness_since(base.lateness, now.lateness));
     out.slips = since(base.slips, now.slips);
     out.slipped_packets = since(base.slipped_packets, now.slipped_packets);
-    if (now.rx) {
+    if (now.rx && now.rx->shown) {
         out.rx = rx_view(base.rx.value_or(StreamRxTotals{}), *now.rx, false);
         const StreamRxTotals before = previous.rx.value_or(StreamRxTotals{});
         out.rx->traffic.rates = rates_of(since(before.packets, now.rx->packets),

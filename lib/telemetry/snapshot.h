@@ -89,6 +89,7 @@ struct LatencyView {
 };
 
 struct StreamRxView {
+    std::uint64_t sent = 0;  ///< signed packets that this is about
     Traffic traffic;
     std::uint64_t lost = 0;
     std::uint64_t duplicates = 0;

@@ -130,6 +130,9 @@ struct StreamRxTotals {
     /// nanoseconds, index as in LatencyBuckets and ArrivalBuckets; may be shorter, the rest is 0.
     std::vector<std::uint64_t> latency;
     std::vector<std::uint64_t> arrival;
+    std::uint64_t outages = 0;  ///< gaps that opened
+    std::uint64_t sent = 0;     ///< signed packets that tx_burst accepted
+    bool shown = true;          ///< signed in this run; if not, what is here is a base line for later
 };
 
 struct StreamTotals {

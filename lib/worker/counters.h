@@ -31,6 +31,7 @@ static_assert(sizeof(TxCounters) == cache_line);
 struct alignas(cache_line) StreamTx {
     Counter packets;  ///< to the end of lateness: written by the worker
     Counter bytes;
+    Counter signed_packets;                               ///< of the packets
     std::array<Counter, LatenessBuckets::size> lateness;  ///< bursts by nanoseconds from due to submission
 
     alignas(cache_line) Counter slips;  ///< this line: written by whoever turns the worker's lane

@@ -40,6 +40,7 @@ struct alignas(cache_line) StreamRx {
 
     Counter duplicates;      ///< came before
     Counter reordered;       ///< came after a later one (RFC 4737), and was no duplicate
+    Counter outages;         ///< gaps that opened, whether or not they were filled later
     Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
     Counter outage_last;     ///< gauge: the same of the last one
     std::array<Counter, ArrivalBuckets::size> arrival;

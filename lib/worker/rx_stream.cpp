@@ -259,6 +259,7 @@ void RxStream::take(const Run& run, Taken& out) noexcept {
 // A gap counts as an outage at once, and no more when late packets have filled it.
 void RxStream::note_outage(Fate fate, const SequenceTracker& lane) noexcept {
     if (fate == Fate::after_gap) {
+        row_.outages.add(1);
         const std::uint64_t duration = lane.last_outage();
         row_.outage_last.set(duration);
         if (duration > row_.outage_longest.get()) row_.outage_longest.set(duration);

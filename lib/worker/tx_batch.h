@@ -68,6 +68,7 @@ class TxBatch {
                 entry.length != 0 ? std::uint64_t{take} * entry.length : sum_lengths(take);
             entry.row->packets.add(take);
             entry.row->bytes.add(bytes);
+            if (entry.signing != nullptr) entry.row->signed_packets.add(take);
             total += bytes;
             head_ += take;
             sent -= take;

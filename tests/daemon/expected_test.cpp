@@ -30,7 +30,7 @@ class Expected : public testing::Test {
                 expected[w][lane] = row.expected[lane].get();
             unique += row.packets.get() - row.duplicates.get();
         }
-        return expected_of(expected, unique) - unique;
+        return std::max(expected_of(expected), unique) - unique;
     }
 
   private:
@@ -61,6 +61,13 @@ TEST_F(Expected, nothing_is_lost_while_one_lane_is_behind_the_other) {
     EXPECT_EQ(lost(), 0U);
     for (std::uint64_t i = 1; i < 50; i += 2) arrive(1, i);
     EXPECT_EQ(lost(), 0U);
+}
+
+TEST(Copies, are_what_ports_together_have_beyond_the_one_with_most) {
+    EXPECT_EQ(copies_among(std::vector<std::uint64_t>{600, 400}, 1000), 0U) << "spread over both";
+    EXPECT_EQ(copies_among(std::vector<std::uint64_t>{600, 401}, 1000), 401U);
+    EXPECT_EQ(copies_among(std::vector<std::uint64_t>{750, 750}, 1000), 750U) << "flooded, both with loss";
+    EXPECT_EQ(copies_among(std::vector<std::uint64_t>{1000}, 1000), 0U);
 }
 
 }  // namespace

@@ -212,5 +212,70 @@ TEST(Receive, each_run_of_a_process_counts_what_is_its_own) {
     }
 }
 
+// What went unsigned can be neither received nor lost; an earlier run's packets are not this run's.
+TEST(Receive, a_signature_that_comes_and_goes_with_reloads_makes_no_loss) {
+    json config = with_settle_time(configuration(1, false, {loop(1)}, {stream("s", 400, 64)}));
+    json& sent = config["streams"][0];
+    sent.erase("verify");
+    sent.erase("expect");
+    sent.erase("count");
+    config["run"]["duration"] = "200ms";
+    config["run"]["start"] = "manual";
+    config["run"]["when_done"] = "idle";
+    config["service"] = {{"unix", "auto"}};
+    const json unsigned_config = config;
+    sent["signature"] = true;
+    Volleyd volleyd(config);
+    ASSERT_TRUE(volleyd.wait_for_line([](const json& line) { return line.at("state") == "idle"; }));
+    const auto ctl = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {volleyctl_path(), "--socket", volleyd.dir().file("test.control.sock")});
+        return run(words);
+    };
+    const auto check = [&](bool is_signed) {
+        const Result done = ctl({"run", "--json"});
+        ASSERT_EQ(done.status, 0) << done.err;
+        const json report = json::parse(done.out);
+        expect_consistent(report);
+        const json& one = named(report.at("streams"), "s");
+        EXPECT_EQ(report.at("warnings"), json::array());
+        if (!is_signed) {
+            EXPECT_TRUE(one.at("rx").is_null());
+            return;
+        }
+        EXPECT_EQ(one.at("rx").at("packets"), one.at("tx").at("packets"));
+        EXPECT_EQ(one.at("rx").at("lost"), 0);
+    };
+    check(true);
+    for (const bool is_signed : {false, true}) {
+        SCOPED_TRACE(is_signed);
+        volleyd.rewrite(is_signed ? config : unsigned_config);
+        ASSERT_EQ(ctl({"reload"}).status, 0);
+        check(is_signed);
+    }
+    json endless = unsigned_config;
+    endless["run"]["duration"] = "60s";
+    volleyd.rewrite(endless);
+    ASSERT_EQ(ctl({"reload"}).status, 0);
+    ASSERT_EQ(ctl({"start"}).status, 0);
+    ASSERT_TRUE(volleyd.wait_for_line([](const json& line) { return line.at("state") == "running"; }));
+    endless["streams"][0]["signature"] = true;
+    volleyd.rewrite(endless);
+    ASSERT_EQ(ctl({"reload"}).status, 0);
+    ASSERT_TRUE(volleyd.wait_for_line([](const json& line) {
+        if (line.at("state") != "running") return false;
+        const json& rx = named(line.at("streams"), "s").at("rx");
+        return !rx.is_null() && rx.at("packets") > 100;
+    }));
+    ASSERT_EQ(ctl({"stop"}).status, 0);
+    const auto line = volleyd.wait_for_line([](const json& seen) {
+        if (seen.at("type") != "report") return false;
+        const json& one = named(seen.at("streams"), "s");
+        return !one.at("rx").is_null() && one.at("rx").at("packets") < one.at("tx").at("packets");
+    });
+    ASSERT_TRUE(line);
+    EXPECT_EQ(named(volleyd.lines().at(*line).at("streams"), "s").at("rx").at("lost"), 0);
+    EXPECT_EQ(volleyd.lines().at(*line).at("warnings"), json::array());
+}
+
 }  // namespace
 }  // namespace volley::test

@@ -34,6 +34,7 @@ Totals full() {
     rx.packets = 2990;
     rx.bytes = 2990 * 60;
     rx.expected = 3000;
+    rx.outages = 1;
     rx.outage_longest_ns = rx.outage_last_ns = 1'000;
     rx.transits = 2989;
     rx.jitter_16ths_ns = 40;

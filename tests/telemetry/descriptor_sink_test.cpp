@@ -139,6 +139,8 @@ TEST_F(DescriptorSinkTest, a_socket_that_nobody_reads_loses_whole_lines_and_bloc
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     const Fd reader(ends[0]);
     Fd writer(ends[1]);
+    const int room = 100'000;  // the machine's default may hold all that is offered
+    ASSERT_EQ(::setsockopt(writer.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
     DescriptorSink sink("stdout", writer.get(), Content::json);
     expect_bounded_and_whole(sink, reader.get(), 30'000);
 }

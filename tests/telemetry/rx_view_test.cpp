@@ -72,8 +72,26 @@ TEST(RxView, percentiles_are_within_3_per_cent_and_in_order) {
     EXPECT_LE(out.p99_99, out.max);
 }
 
+TEST(RxView, tells_no_outage_from_before_its_base_line) {
+    StreamRxTotals base = received(90, 100);
+    base.outages = 1;
+    base.outage_longest_ns = base.outage_last_ns = 5'000;
+    StreamRxTotals now = base;
+    now.expected += 10;
+    EXPECT_EQ(rx_view(base, now, false).lost, 10U);
+    EXPECT_EQ(rx_view(base, now, false).loss_duration_ns, std::nullopt);
+    now.outages = 2;
+    now.outage_last_ns = 700;
+    EXPECT_EQ(rx_view(base, now, false).loss_duration_ns, 700U);
+    EXPECT_EQ(rx_view(base, now, false).last_loss_duration_ns, 700U);
+    now.outages = 3;
+    now.outage_longest_ns = now.outage_last_ns = 9'000;
+    EXPECT_EQ(rx_view(base, now, false).loss_duration_ns, 9'000U);
+}
+
 TEST(RxView, over_several_queues_says_nothing_of_outages) {
     StreamRxTotals now = received(90, 100);
+    now.outages = 1;
     now.outage_longest_ns = now.outage_last_ns = 5'000;
     EXPECT_EQ(rx_view({}, now, true).loss_duration_ns, 5'000U);
     now.workers = 2;
@@ -84,6 +102,7 @@ TEST(Report, warns_when_received_lost_and_sent_do_not_add_up) {
     Totals now = example::totals(2, 1000);
     now.ports[0].rx = PortRx{700, 700 * 60, 0, 0, 0, 0, 0};
     now.streams[0].rx = received(700, 700);
+    now.streams[0].rx->sent = 1000;
     now.streams[0].rx->tail = 300;
     EXPECT_TRUE(make_report(example::totals(0, 0), now, {}, true).warnings.empty());
     now.streams[0].rx->tail = 299;
