@@ -90,6 +90,7 @@ void Collector::collect_streams(telemetry::Totals& out) {
         if (line.count != traffic::endless && stream.state == "running" &&
             stream.tx.packets - line.packets_before >= line.count)
             stream.state = "finished";
+        receivers_.tell_sent(line.slot, stream.tx.packets);
         collect_rx(line, signed_packets, stream);
         out.streams.push_back(std::move(stream));
     }

@@ -6,6 +6,19 @@
 
 namespace volley::daemon {
 
+namespace {
+
+std::uint64_t sent_of(const Road& road, StreamSlot slot) {
+    std::uint64_t sum = 0;
+    for (const auto& lane : road.lanes()) {
+        const worker::StreamTx* const row = lane->worker.rows().find(slot);
+        if (row != nullptr) sum += row->packets.get();
+    }
+    return sum;
+}
+
+}  // namespace
+
 void Receivers::hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table) {
     Worker& of = workers_[worker];
     table->table.number = number_;
@@ -19,7 +32,7 @@ void Receivers::offer(const Road& road, const traffic::Plan& plan, const config:
     workers_.resize(road.receivers().size());
     ++number_;
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-        const auto expected = expected_at(model, road.receivers()[w]->port, plan);
+        const auto expected = expected_at(road, model, road.receivers()[w]->port, plan);
         hand_over(road, w, make_table(workers_[w], plan, expected, salt, begins_run, now_ns));
     }
 }
@@ -64,8 +77,16 @@ void Receivers::visit(StreamSlot slot,
     }
 }
 
-std::vector<Receivers::Expected> Receivers::expected_at(const config::Model& model, std::uint32_t port,
-                                                        const traffic::Plan& plan) {
+void Receivers::tell_sent(StreamSlot slot, std::uint64_t packets) const {
+    const std::lock_guard lock(mutex_);
+    for (const Worker& worker : workers_) {
+        if (slot.value < worker.rows.size() && worker.rows[slot.value] != nullptr)
+            worker.rows[slot.value]->sent.set(packets);
+    }
+}
+
+std::vector<Receivers::Expected> Receivers::expected_at(const Road& road, const config::Model& model,
+                                                        std::uint32_t port, const traffic::Plan& plan) {
     std::unordered_map<std::string_view, const config::Stream*> by_name;
     for (const config::Stream& stream : model.streams) by_name.emplace(stream.name, &stream);
     std::vector<Expected> out;
@@ -74,7 +95,7 @@ std::vector<Receivers::Expected> Receivers::expected_at(const config::Model& mod
         if (stream.signing == nullptr || found == by_name.end()) continue;
         const config::Stream& from = *found->second;
         if (from.expect_on && *from.expect_on != model.ports[port].name) continue;
-        out.push_back({&stream, &from});
+        out.push_back({&stream, &from, sent_of(road, stream.slot)});
     }
     return out;
 }
@@ -113,6 +134,7 @@ void Receivers::add_lives(Worker& worker, Table& out, const std::vector<Expected
             sent.generation = stream.signing->generation;
             sent.lanes = static_cast<std::uint32_t>(stream.workers.size());
             sent.burst = stream.burst;
+            sent.sent_before = e.sent;
             life = {block, &block->add(sent, now_ns, *worker.rows[slot])};
         }
         out.table.streams[slot].set_now(*life, nullptr);

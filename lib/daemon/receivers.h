@@ -36,6 +36,8 @@ class Receivers {
     /// The stats lcore: calls each(worker, row) for every RX worker that has a row of that stream.
     void visit(StreamSlot slot,
                const std::function<void(std::size_t worker, const worker::StreamRx& row)>& each) const;
+    /// The stats lcore: how many packets the senders have sent of that stream so far.
+    void tell_sent(StreamSlot slot, std::uint64_t packets) const;
 
   private:
     struct Table {
@@ -59,9 +61,10 @@ class Receivers {
     struct Expected {
         const traffic::StreamPlan* stream;
         const config::Stream* from;
+        std::uint64_t sent;  ///< packets of it so far
     };
-    [[nodiscard]] static std::vector<Expected> expected_at(const config::Model& model, std::uint32_t port,
-                                                           const traffic::Plan& plan);
+    [[nodiscard]] static std::vector<Expected> expected_at(const Road& road, const config::Model& model,
+                                                           std::uint32_t port, const traffic::Plan& plan);
     std::unique_ptr<Table> make_table(Worker& worker, const traffic::Plan& plan,
                                       const std::vector<Expected>& expected, std::uint16_t salt,
                                       bool begins_run, std::uint64_t now_ns);

@@ -43,6 +43,7 @@ struct alignas(cache_line) StreamRx {
     Counter outages;         ///< gaps that opened, whether or not they were filled later
     Counter outage_longest;  ///< gauge: nanoseconds around the longest gap that stayed one; of this life
     Counter outage_last;     ///< gauge: the same of the last one
+    Counter sent;  ///< written by the stats lcore: packets that its senders sent of the stream so far
     std::array<Counter, ArrivalBuckets::size> arrival;
     std::array<Counter, LatencyBuckets::size> latency;
 

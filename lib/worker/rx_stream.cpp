@@ -15,13 +15,13 @@ using Fate = SequenceTracker::Fate;
     return jitter + (change - (jitter + 8) / 16);
 }
 
-// The index nearest to the furthest one whose low half is that. False when there is none in the window.
-bool nearest(std::uint32_t sequence, std::uint64_t furthest, std::uint64_t& index) noexcept {
-    const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(furthest));
-    index = furthest + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead));
+// The index nearest to the reference whose low half is that. False when there is none in the window.
+bool nearest(std::uint32_t sequence, std::uint64_t reference, std::uint64_t& index) noexcept {
+    const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(reference));
+    index = reference + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead));
     if (ahead >= 0) return static_cast<std::uint64_t>(ahead) <= RxStream::window;
     const auto behind = static_cast<std::uint64_t>(-static_cast<std::int64_t>(ahead));
-    return behind <= RxStream::window && behind <= furthest;
+    return behind <= RxStream::window && behind <= reference;
 }
 
 }  // namespace
@@ -111,6 +111,15 @@ std::uint64_t RxStream::furthest() const noexcept {
     return lane_.next() == 0 ? 0 : lane_.next() - 1;
 }
 
+// Where the window lies: at the furthest packet that came, unless the senders are far beyond it, for a
+// sequence says no more than the low half of an index.
+std::uint64_t RxStream::reference() const noexcept {
+    const std::uint64_t sent = row_.sent.get();
+    const std::uint64_t of_this_life = sent > sent_.sent_before ? sent - sent_.sent_before : 0;
+    const std::uint64_t came = furthest();
+    return of_this_life > came + window / 2 ? of_this_life : came;
+}
+
 void RxStream::seek_burst(std::uint64_t index) noexcept {
     const std::uint64_t ordinal = index / sent_.burst;
     lanes_->first = ordinal * sent_.burst;
@@ -197,7 +206,7 @@ void RxStream::take_any(const Run& run, Taken& out) noexcept {
     for (std::uint32_t k = 0; k < run.count; ++k) {
         const std::uint64_t latency = latency_of(run.sent_ns[k], run.now_ns);
         std::uint64_t& index = out.index[k];
-        if (latency > run.now_ns - born_ns_ || !nearest(run.sequences[k], furthest(), index)) continue;
+        if (latency > run.now_ns - born_ns_ || !nearest(run.sequences[k], reference(), index)) continue;
         if (!begun_) begin();
         std::uint32_t lane = 0;
         std::uint64_t position = 0;

@@ -15,8 +15,9 @@ namespace volley::worker {
 struct SentAs {
     std::uint32_t slot = 0;
     std::uint8_t generation = 0;
-    std::uint32_t lanes = 1;  ///< workers that share it
-    std::uint32_t burst = 1;  ///< packets of a burst
+    std::uint32_t lanes = 1;        ///< workers that share it
+    std::uint32_t burst = 1;        ///< packets of a burst
+    std::uint64_t sent_before = 0;  ///< packets of the stream that earlier lives sent
 };
 
 /// One life of one stream as one RX worker sees it: from signatures to counters. Burst o belongs to lane
@@ -24,7 +25,8 @@ struct SentAs {
 /// loss or reordering. Knows nothing of ports or threads; tested in simulated time. Used by one worker.
 class alignas(cache_line) RxStream {
   public:
-    /// Packets further from the furthest one are not ours: a copy of an earlier run, or chance.
+    /// Packets further from the furthest one are not ours: a copy of an earlier run, or chance. After an
+    /// outage in which more were sent it is counted from what its senders have sent.
     static constexpr std::uint64_t window = std::uint64_t{1} << 30;
     /// Packets that are taken in one go.
     static constexpr std::uint32_t most = 32;
@@ -102,6 +104,7 @@ class alignas(cache_line) RxStream {
     bool take_in_order(const Run& run, Taken& out) noexcept;
     void take_any(const Run& run, Taken& out) noexcept;
     [[nodiscard]] std::uint64_t furthest() const noexcept;
+    [[nodiscard]] std::uint64_t reference() const noexcept;
     SequenceTracker& seek(std::uint64_t index, std::uint32_t& lane, std::uint64_t& position) noexcept;
     [[nodiscard]] std::uint64_t index_at(std::uint32_t lane, std::uint64_t position) const noexcept;
     void seek_burst(std::uint64_t index) noexcept;

@@ -197,6 +197,27 @@ TEST(RxStream, loss_is_found_in_the_lane_that_has_it) {
     s.expect(10, 3, 0, 0);
 }
 
+// A cable that was pulled for minutes: more is missing than half of what a sequence can tell.
+TEST(RxStream, finds_its_place_after_an_outage_beyond_the_window_by_what_was_sent) {
+    for (const std::uint64_t missing : {RxStream::window + 5, std::uint64_t{1} << 31,
+                                        (std::uint64_t{1} << 32) + 7, (std::uint64_t{7} << 32) + 123'456}) {
+        Simulation s;
+        for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(s.arrive(i));
+        s.row().sent.set(100 + missing - 1'000);  // read a moment ago
+        for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(s.arrive(100 + missing + i));
+        s.expect(200, missing, 0, 0);
+    }
+}
+
+TEST(RxStream, counts_what_was_sent_from_the_beginning_of_its_life) {
+    SentAs sent;
+    sent.sent_before = std::uint64_t{1} << 40;
+    Simulation s(sent);
+    s.row().sent.set(sent.sent_before + 10);
+    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(s.arrive(i));
+    s.expect(100, 0, 0, 0);
+}
+
 TEST(RxStream, refuses_a_sequence_outside_its_window) {
     Simulation s;
     s.arrive(10);
