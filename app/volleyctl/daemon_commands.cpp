@@ -14,6 +14,7 @@
 #include "volleyctl/progress.h"
 #include "volleyctl/result.h"
 #include "volleyctl/show.h"
+#include "whole_number.h"
 
 namespace volley::ctl {
 namespace {
@@ -122,6 +123,7 @@ DaemonCommands::DaemonCommands(CLI::App& app, const Place& place) : place_(place
         ->required();
     verb(app, "watch", "A line a tick, until interrupted", &Self::watch)
         ->add_option("--count", count_, "End after so many lines")
+        ->transform(whole_number())
         ->type_name("N");
     CLI::App* capture =
         verb(app, "capture", "Packets that a port receives, as a pcapng file", &Self::capture);

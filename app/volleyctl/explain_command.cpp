@@ -17,6 +17,7 @@
 #include "packet/signature.h"
 #include "traffic/rates.h"
 #include "volleyctl/annotate.h"
+#include "whole_number.h"
 
 namespace volley::ctl {
 namespace {
@@ -189,7 +190,8 @@ ExplainCommand::ExplainCommand(CLI::App& app)
     : verb_(app.add_subcommand("explain", "Show each stream's frame byte by byte, and its arithmetic")) {
     compile_.add_to(*verb_);
     verb_->add_option("--stream", stream_, "Only this stream");
-    verb_->add_option("--packet", index_, "Index of the packet that is shown; 0 without it");
+    verb_->add_option("--packet", index_, "Index of the packet that is shown; 0 without it")
+        ->transform(whole_number());
     verb_->add_flag("--json", json_, "Print a JSON object instead of lines");
 }
 

@@ -11,6 +11,7 @@
 #include "config/rows.h"
 #include "import/pcap_writer.h"
 #include "traffic/playback.h"
+#include "whole_number.h"
 
 namespace volley::ctl {
 namespace {
@@ -93,7 +94,8 @@ bool endless(const Compiled& compiled) {
 RenderCommand::RenderCommand(CLI::App& app)
     : verb_(app.add_subcommand("render", "Write what a configuration sends into a capture file")) {
     compile_.add_to(*verb_);
-    verb_->add_option("-n,--packets", packets_, "Packets to write; without it all that the run sends");
+    verb_->add_option("-n,--packets", packets_, "Packets to write; without it all that the run sends")
+        ->transform(whole_number());
     verb_->add_option("-o,--output", out_, "Capture file (pcap, nanoseconds); - is stdout")->required();
     verb_->add_option("--port", port_, "Only what this port sends");
     verb_->add_option("--stream", stream_, "Only this stream");

@@ -21,9 +21,11 @@ struct Program {
     Value from = 0;  ///< the literal; increment and random: first value; decrement: start (its largest)
     Value to = 0;    ///< last value, inclusive
     Value step = 1;
-    std::uint64_t every = 1;                ///< packets that share a value before it advances
-    std::vector<Value> list;                ///< kind list
-    std::uint64_t seed = 1;                 ///< kind random
+    std::uint64_t every = 1;  ///< packets that share a value before it advances
+    std::vector<Value> list;  ///< kind list
+    std::uint64_t seed = 1;   ///< kind random
+    std::string
+        drawn_as;  ///< kind random: the field that the draws are keyed by, as "ipv4.src"; empty: its own
     std::optional<std::uint64_t> distinct;  ///< kind random: draw from this many values only
     bool permute = false;                   ///< kind random: every value once before any comes again
     std::string nest;                       ///< "ipv4.src": advance once per full cycle of that field

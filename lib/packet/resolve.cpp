@@ -143,7 +143,8 @@ void Resolver::compile(Node& node) {
     const Program& program = *node.program;
     auto& out = node.sequence;
     out.every = program.every;
-    out.key = key_of(program.seed, node.name.data(), node.name.size());
+    const std::string& drawn_as = program.drawn_as.empty() ? node.name : program.drawn_as;
+    out.key = key_of(program.seed, drawn_as.data(), drawn_as.size());
     if (program.every == 0)
         refuse(node, "every must be at least 1: the number of packets that share a value");
     if (program.shift <= -128 || program.shift >= 128)

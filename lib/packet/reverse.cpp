@@ -18,11 +18,12 @@ struct Pair {
     HeaderKind header;
     std::string_view one;
     std::string_view other;
-    bool with_default;  ///< exchanged even when not given
+    bool with_default;  ///< exchanged even when not given; of the first header never: a port's own address
+                        ///< stands there
 };
 
 constexpr std::array pairs{
-    Pair{eth, "src", "dst", false},
+    Pair{eth, "src", "dst", true},
     Pair{ipv4, "src", "dst", true},
     Pair{ipv6, "src", "dst", true},
     Pair{udp, "src", "dst", true},
@@ -50,9 +51,8 @@ bool is_tunnel(const PacketModel& model, std::size_t h) {
 }
 
 /// The names of the headers whose fields stay.
-std::vector<std::string> names_of_tunnels(const PacketModel& model) {
+std::vector<std::string> names_of_tunnels(const PacketModel& model, const std::vector<std::string>& names) {
     std::vector<std::string> out;
-    const auto names = layer_names(model);
     for (std::size_t h = 0; h < names.size(); ++h) {
         if (is_tunnel(model, h)) out.push_back(names[h]);
     }
@@ -93,7 +93,8 @@ void give_rest(HeaderModel& header, std::string_view name, Value filled) {
 }
 
 PacketModel reversed(PacketModel model) {
-    const auto stays = names_of_tunnels(model);
+    const auto names = layer_names(model);
+    const auto stays = names_of_tunnels(model, names);
     for (std::size_t h = 0; h < model.headers.size(); ++h) {
         auto& header = model.headers[h];
         const bool tunnel = is_tunnel(model, h);
@@ -101,12 +102,16 @@ PacketModel reversed(PacketModel model) {
             header.kind == udp && h + 1 < model.headers.size() && model.headers[h + 1].kind == dns;
         if (query) give_rest(header, "dst", *udp_port(dns));
         for (const auto& pair : pairs) {
-            if (pair.header != header.kind || !pair.with_default || tunnel) continue;
+            if (pair.header != header.kind || !pair.with_default || tunnel || h == 0) continue;
             add_default(header, pair.one);
             add_default(header, pair.other);
         }
         for (auto& [field, program] : header.fields) {
-            if (!tunnel) field = find_field(header.kind, exchanged(header.kind, field->name));
+            if (!tunnel) {
+                // The way back draws what the way there does, packet by packet.
+                if (program.drawn_as.empty()) program.drawn_as = names[h] + "." + std::string(field->name);
+                field = find_field(header.kind, exchanged(header.kind, field->name));
+            }
             program.nest = exchanged(program.nest, stays);
         }
     }

@@ -67,4 +67,6 @@ with tempfile.TemporaryDirectory() as folder:
     assert "cannot be read" in run("compare", "/nonexistent", "/nonexistent", status=64).stderr
     assert "power of two" in run("ring", "--queue-size", "1000", status=64).stderr
     run("ring", "--no-such-option", status=64)
+    for arguments in (("blackhole", "-n"), ("burst", "--burst"), ("burst", "--rs-thresh"), ("flush", "--threshold"), ("ring", "--bulk"), ("ring", "--queue-size")):
+        assert "no whole number" in run(*arguments, "-5", status=64).stderr, arguments
 print("volley-bench's subcommands run and their output is well-formed")

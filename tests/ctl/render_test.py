@@ -51,6 +51,32 @@ class Render(unittest.TestCase):
         self.assertEqual([(entry["name"], entry["packets"]) for entry in told["streams"]], [("s.reverse", 300)])
         self.assertEqual(fields(west, *asked, clean=False), [(row[1], row[0], row[3], row[2], row[5], row[4]) for row in sent])
 
+    def test_a_reverse_stream_draws_what_the_way_there_draws(self):
+        inner = [{"ipv4": {}}, {"udp": {}}, {"vxlan": {}}, {"eth": {}}]
+        drawn = {"from": "10.0.0.0", "to": "10.0.3.255"}
+        for program, tunnel in (({"random": drawn}, []), ({"random": {**drawn, "distinct": 100}}, []), ({"random": {**drawn, "permute": True}}, []),
+                                ({"random": {**drawn, "distinct": 100, "permute": True}}, inner)):
+            headers = [{"eth": {}}, *tunnel, {"ipv4": {"src": program}}, {"udp": {"dst": {"random": {"from": 1, "to": 60000}}}}]
+            made = config([stream(count=500, reverse="west", packet={"headers": headers})])
+            made["ports"].append({"name": "west", "device": "net_null1", "speed": "10Gbps", "tx": {"lcores": [4]}})
+            asked = ("ip.src", "ip.dst", "udp.srcport", "udp.dstport", "eth.src", "eth.dst")
+            sent, back = ([[value.split(",")[-1] for value in row] for row in fields(self.folder.render(made, None, "--port", port)[0], *asked, clean=False)]
+                          for port in ("east", "west"))
+            used = 6 if tunnel else 4  # the addresses of the frame itself are the ports' own
+            self.assertEqual([row[:used] for row in back], [[row[at] for at in (1, 0, 3, 2, 5, 4)][:used] for row in sent], program)
+            self.assertGreater(len({row[0] for row in sent}), 90)
+
+    def test_numbers_of_packets_are_whole_and_in_decimal(self):
+        out = self.folder.path / "out.pcap"
+        for arguments in (("render", QUICKSTART, "-o", out, "-n"), ("explain", QUICKSTART, "--packet"), ("watch", "--count")):
+            for number, text in (("-5", "no whole number"), ("+5", "no whole number"), ("0x5", "no whole number"), ("5.0", "no whole number"), ("", "no whole number"),
+                                 (str(2**64), "too large")):
+                got = run(*arguments, number)
+                self.assertEqual((got.returncode, text in got.stderr), (64, True), (arguments, number, got.stderr))
+        self.assertFalse(out.exists())
+        _, told = self.folder.render(QUICKSTART, "010")
+        self.assertEqual(sum(entry["packets"] for entry in told["streams"]), 10)
+
     def test_100_by_100_nested_values_are_10000_flows_each_as_often(self):
         headers = [{"eth": {}}, {"ipv4": {"src": {"increment": {"from": "10.0.0.1", "to": "10.0.0.100"}}}},
                    {"udp": {"src": {"increment": {"from": 1001, "to": 1100, "nest": "ipv4.src"}}}}]

@@ -13,6 +13,7 @@
 #include "volley-bench/ring/ring.h"
 #include "volley-bench/rx.h"
 #include "volley-bench/tx.h"
+#include "whole_number.h"
 
 namespace {
 
@@ -158,8 +159,11 @@ int main(int argc, char** argv) {
     volley::bench::RingOptions ring;
     CLI::App* const ring_command = app.add_subcommand("ring", ring_help);
     ring_command->add_flag("--short", ring.short_run, "few small rounds: to see that it runs, not how fast");
-    ring_command->add_option("--bulk", ring.bulks, "objects a call, such as 1,8,32")->delimiter(',');
-    ring_command->add_option("--queue-size", ring.queue_size, "of the half-filled queues, a power of two");
+    ring_command->add_option("--bulk", ring.bulks, "objects a call, such as 1,8,32")
+        ->delimiter(',')
+        ->transform(volley::whole_number());
+    ring_command->add_option("--queue-size", ring.queue_size, "of the half-filled queues, a power of two")
+        ->transform(volley::whole_number());
     ring_command->add_option("--repetitions", ring.repetitions, "of each cell")->check(CLI::Range(1, 1000));
     ring_command->add_option("--queue", ring.only, "only queues whose name contains this");
     ring_command->add_flag("--all-cpus", ring.all_cpus, "each pair of CPUs in turn, and without pinning");
@@ -185,7 +189,8 @@ int main(int argc, char** argv) {
     CLI::App* const flush_command = app.add_subcommand("flush", flush_help);
     flush_command->add_flag("--short", flush.short_run, "one short round: to see that it runs, not how fast");
     flush_command->add_option("--threshold", flush.thresholds, "flush thresholds, such as 1,8")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->transform(volley::whole_number());
     flush_command->add_option("--repetitions", flush.repetitions, "of each cell")->check(CLI::Range(1, 1000));
     flush_command->add_option("--trafgen", flush.trafgen_file, "trafgen file of the packet")
         ->type_name("FILE");
@@ -194,8 +199,9 @@ int main(int argc, char** argv) {
     CLI::App* const blackhole_command = app.add_subcommand("blackhole", blackhole_help);
     blackhole_command->add_flag("--short", blackhole.short_run,
                                 "few packets: to see that it runs, not how fast");
-    blackhole_command->add_option("-n,--packets", blackhole.packets,
-                                  "into net_null; a twentieth into the kernel");
+    blackhole_command
+        ->add_option("-n,--packets", blackhole.packets, "into net_null; a twentieth into the kernel")
+        ->transform(volley::whole_number());
     blackhole_command->add_option("--repetitions", blackhole.repetitions, "of each row")
         ->check(CLI::Range(1, 1000));
     add_files(*blackhole_command, blackhole.files);
@@ -221,8 +227,11 @@ int main(int argc, char** argv) {
     burst_command->add_flag("--short", burst.short_run, "few samples: to see that it runs, not how fast");
     burst_command->add_option("--device", burst.device, "as in a configuration");
     burst_command->add_option("--plugin", burst.plugin, "shared object with the device's driver or model");
-    burst_command->add_option("--burst", burst.bursts, "packets a burst, such as 1,2,32")->delimiter(',');
-    burst_command->add_option("--rs-thresh", burst.rs_thresh, "32: ixgbe's fast paths; below: its full one");
+    burst_command->add_option("--burst", burst.bursts, "packets a burst, such as 1,2,32")
+        ->delimiter(',')
+        ->transform(volley::whole_number());
+    burst_command->add_option("--rs-thresh", burst.rs_thresh, "32: ixgbe's fast paths; below: its full one")
+        ->transform(volley::whole_number());
     burst_command->add_option("--doorbell", burst.doorbell_ns, "supposed cost of a tail write in ns");
     add_files(*burst_command, burst.files);
     try {
