@@ -3,7 +3,7 @@
 # clang-format and clang-tidy. The last line is "N passed, M failed"; the status says the same.
 # usage: tools/test.sh [--quick | --guest] [--filter GTEST_FILTER]
 #   --quick     the g++ build alone, without clang-format and clang-tidy
-#   --guest     volleyd alone, in every QEMU guest of tests/guest/; the other forms run two of them
+#   --guest     volleyd and volleyctl alone, in every QEMU guest of tests/guest/; the other forms run two of them
 #   --filter F  the test cases that match, as GoogleTest's --gtest_filter
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -53,7 +53,7 @@ build_and_test() {
 }
 
 if $guest; then
-    build build g++-12 app/volleyd || exit
+    build build g++-12 app/volleyd && build build g++-12 app/volleyctl || exit
     exec tests/guest/guests.py --volleyd build/app/volleyd --cache build/guest ${filter:+--filter "$filter"}
 fi
 build_and_test gcc build g++-12

@@ -2,12 +2,16 @@
 """volleyd in QEMU guests, on network cards that are not ours: what it promises, judged from outside.
 
 Needs the packages of tools/packages.sh and apt's package lists for the kernel; no root. Cases and their judges are in
-cards.py (exact counts, tail writes, life cycle) and pacing.py (gaps in virtual time). One guest at a time, at low priority.
+cards.py (exact counts, tail writes, life cycle), receiving.py and pacing.py (gaps in virtual time). Two guests at a time, at
+low priority.
 """
-import argparse, contextlib, fnmatch, os, pathlib, sys, time, traceback
+import argparse, concurrent.futures, contextlib, fnmatch, os, pathlib, sys, time, traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cards, image, judge, machine, pacing, receiving, scene  # noqa: E402
+
+
+GUESTS_AT_ONCE = 2  # each is one busy thread
 
 
 def matches(name, pattern):
@@ -40,12 +44,13 @@ def skip_reason(one):
 
 
 class Tally:
-    """Tells each case in GoogleTest's form, which tools/count_tests.py adds up."""
+    """Tells each case in GoogleTest's form, which tools/count_tests.py adds up. The main thread's alone."""
 
     def __init__(self):
         self.passed, self.failed, self.skipped = 0, [], 0
 
     def tell(self, name, problems, seconds):
+        print(f"[ RUN      ] {name}")
         for text in problems:
             print(f"  {text}")
         verdict = "  FAILED  " if problems else "       OK "
@@ -56,32 +61,30 @@ class Tally:
             self.passed += 1
 
     def skip(self, name, reason):
-        print(f"guests.py:1: Skipped\n{reason}\n[  SKIPPED ] {name} (0 ms)", flush=True)
+        print(f"[ RUN      ] {name}\nguests.py:1: Skipped\n{reason}\n[  SKIPPED ] {name} (0 ms)", flush=True)
         self.skipped += 1
 
 
-def judge_scene(one, names, folder, parts, programs, tally):
+def judge_scene(one, names, folder, parts, programs):
+    """(name, problems, seconds) of each case; the boot is the first one's."""
     began = time.monotonic()
     try:
         evidence = play(one, folder, parts, programs)
     except Exception:
-        for name in names:
-            print(f"[ RUN      ] {name}")
-            tally.tell(name, [traceback.format_exc()], time.monotonic() - began)
-        return
-    spent = time.monotonic() - began
+        return [(name, [traceback.format_exc()], time.monotonic() - began) for name in names]
+    told = []
     for case, function in one.cases.items():
         name = f"{one.name}.{case}"
         if name not in names:
             continue
-        print(f"[ RUN      ] {name}")
         problems = judge.Problems()
         try:
             function(evidence, problems)
         except Exception:
             problems.say(traceback.format_exc())
-        tally.tell(name, problems.texts, spent)
-        spent = 0.0  # the boot is the first case's
+        told.append((name, problems.texts, time.monotonic() - began))
+        began = time.monotonic()
+    return told
 
 
 def main():
@@ -93,7 +96,7 @@ def main():
     options = parser.parse_args()
     os.nice(5)
     chosen = []
-    for one in [*cards.scenes(), *receiving.scenes(), *pacing.scenes()]:
+    for one in [*pacing.scenes(), *cards.scenes(), *receiving.scenes()]:  # the longest first
         names = [f"{one.name}.{case}" for case in one.cases if matches(f"{one.name}.{case}", options.filter)]
         if names and (one.short or not options.short):
             chosen.append((one, names))
@@ -103,13 +106,18 @@ def main():
         options.cache.mkdir(parents=True, exist_ok=True)
         kernel = image.kernel(options.cache)
         parts = (kernel, image.root(options.cache, options.volleyd, kernel))
-    for one, names in chosen:
-        if reason := skip_reason(one):
-            for name in names:
-                print(f"[ RUN      ] {name}")
-                tally.skip(name, reason)
-            continue
-        judge_scene(one, names, options.cache / "guests" / one.name, parts, options.volleyd.parent, tally)
+    with concurrent.futures.ThreadPoolExecutor(GUESTS_AT_ONCE) as pool:
+        judged = []
+        for one, names in chosen:
+            if reason := skip_reason(one):
+                for name in names:
+                    tally.skip(name, reason)
+                continue
+            folder = options.cache / "guests" / one.name
+            judged.append(pool.submit(judge_scene, one, names, folder, parts, options.volleyd.parent))
+        for done in concurrent.futures.as_completed(judged):
+            for told in done.result():
+                tally.tell(*told)
     for name in tally.failed:
         print(f"failed: {name}")
     print(f"{tally.passed} passed, {len(tally.failed)} failed")

@@ -139,5 +139,5 @@ def job(script, files):
     archive = Archive()
     archive.file("job/run.sh", script.encode())
     for name, content in files.items():
-        archive.file(f"job/{name}", content.encode(), 0o644)
+        archive.file(f"job/{name}", content if isinstance(content, bytes) else content.encode(), 0o644)
     return archive.finish()

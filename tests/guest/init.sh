@@ -43,12 +43,12 @@ finish() {
     wait $pid
     give $running $?
 }
-# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after 30 s.
+seconds() { read uptime rest </proc/uptime; echo ${uptime%.*}; }
+# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after 60 s.
 await() {
-    tries=0
+    deadline=$(($(seconds) + 60))
     until [ "$(grep -c -- "$2" /tmp/$1)" -ge ${3:-1} ]; do
-        tries=$((tries + 1))
-        if [ $tries -gt 600 ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
+        if [ $(seconds) -gt $deadline ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
         usleep 50000
     done
 }

@@ -1,10 +1,13 @@
 """Pacing in virtual time: the guest's clock and the pcap's stamps count instructions (-icount), 1 ns each, so gaps tell what
 volleyd does and not how busy the host is. A frame's stamp is the time of its tail write."""
-import cards, machine
-from judge import finished, paced, paced_alike, rendered, sound, submissions
-from scene import Scene, configuration, stream
+import itertools, random
 
-SINGLE, BULK, CHANGED, POISSON, TEN = 50, 51, 52, 53, 60
+import cards, machine, packets
+from judge import finished, kept, paced, paced_alike, rendered, sound, submissions, whole
+from scene import Scene, configuration, replay, stream
+
+SINGLE, BULK, CHANGED, POISSON, RECORDED, LOOPED, TEN = 50, 51, 52, 53, 54, 55, 60
+LOOPS, SPEED = 3, 2
 
 
 def single_case(evidence, problems):
@@ -17,7 +20,7 @@ def single_case(evidence, problems):
 def bulk_case(evidence, problems):
     if finished(problems, "bursts of 32", evidence.left.runs.get("bulk")):
         frames = evidence.frames[BULK]
-        sound(problems, "bursts of 32", frames, 32 * 300, 60)
+        sound(problems, "bursts of 32", frames, 32 * 600, 60)
         paced(problems, "bursts of 32 every 1 ms", submissions(frames, 32), 1000)
 
 
@@ -25,7 +28,7 @@ def ten_case(evidence, problems):
     if not finished(problems, "ten streams", evidence.left.runs.get("ten")):
         return
     for number in range(TEN, TEN + 10):
-        sound(problems, f"stream {number}", evidence.frames[number], 500, 60)
+        sound(problems, f"stream {number}", evidence.frames[number], 1000, 60)
     paced_alike(problems, "ten streams", [submissions(evidence.frames[number], 1) for number in range(TEN, TEN + 10)], 100)
     together = sorted(time for number in range(TEN, TEN + 10) for time in submissions(evidence.frames[number], 1))
     paced(problems, "ten streams together, staggered", together, 10)
@@ -45,6 +48,45 @@ def poisson_case(evidence, problems):
     problems.within("Poisson: share of gaps above the mean", sum(gap > mean for gap in gaps) / len(gaps), 0.33, 0.41)
     spread = (sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) ** 0.5 / mean
     problems.within("Poisson: standard deviation by mean", spread, 0.9, 1.1)
+
+
+def recorded_gaps(count):
+    """Microseconds between frames, even ones: irregular, now and then none, a pause every hundred, a long one first."""
+    draw = random.Random(9)
+    gaps = [draw.choice([0, 12, *(10 + 2 * int(draw.expovariate(1 / 45)) for _ in range(14))]) for _ in range(count)]
+    gaps[99::100] = [5000] * len(gaps[99::100])
+    return [3000, *gaps[1:]]
+
+
+def recorded_capture(number, count):
+    """(frames of many lengths, gaps between them)"""
+    return [packets.packet(number, index, 60 + index * 37 % 1400) for index in range(count)], recorded_gaps(count - 1)
+
+
+CAPTURES = {"recorded": recorded_capture(RECORDED, 3000), "looped": recorded_capture(LOOPED, 500)}
+
+
+def replayed(problems, what, evidence, name, number, loops=1, speed=1):
+    """The frames of a capture, `loops` times, at its times; behind the last one of a loop comes the mean gap."""
+    run = evidence.left.runs.get(name)
+    if not finished(problems, what, run):
+        return
+    frames, gaps = CAPTURES[name]
+    got = evidence.frames[number]
+    whole(problems, what, got)
+    problems.true(f"{what}: not the frames of the capture in its order", [frame.data for frame in got] == frames * loops)
+    problems.equal(f"{what}: slips", run.report["streams"][0]["slips"], 0)
+    wanted = [gap / speed for gap in gaps]
+    again = [*wanted, sum(wanted) / len(wanted)]
+    kept(problems, what, submissions(got, 1), list(itertools.chain(again * (loops - 1), wanted)))
+
+
+def recorded_case(evidence, problems):
+    replayed(problems, "capture", evidence, "recorded", RECORDED)
+
+
+def looped_case(evidence, problems):
+    replayed(problems, "capture, looped", evidence, "looped", LOOPED, LOOPS, SPEED)
 
 
 def change_of_rate(times, before, after):
@@ -90,17 +132,20 @@ finish
 """
 
 
-def paced_configuration(streams):
+def paced_configuration(streams, **more):
     """Without a telemetry line meanwhile: the stats thread has a CPU of its own elsewhere."""
-    return configuration(streams, interval="20s")
+    return configuration(streams, interval="20s", **more)
 
 
 def scenes():
-    script = REAL_TIME + "run single\nrun bulk\nrun ten\nrun poisson\n" + CHANGE
+    script = REAL_TIME + "run single\nrun bulk\nrun ten\nrun poisson\nrun recorded\nrun looped\n" + CHANGE
     configurations = {
         "single": paced_configuration([stream(SINGLE, 5000, 1, "100kpps")]),
-        "bulk": paced_configuration([stream(BULK, 32 * 300, 32, "32kpps")]),
-        "ten": paced_configuration([stream(number, 500, 1, "10kpps") for number in range(TEN, TEN + 10)]),
+        "bulk": paced_configuration([stream(BULK, 32 * 600, 32, "32kpps")]),
+        "ten": paced_configuration([stream(number, 1000, 1, "10kpps") for number in range(TEN, TEN + 10)],
+                                   tx={"flush_threshold": 32, "flush_timeout": "0s"}),
+        "recorded": paced_configuration([replay(RECORDED, "recorded.pcap")]),
+        "looped": paced_configuration([replay(LOOPED, "looped.pcap", speed=SPEED, loop=LOOPS)]),
         "poisson": paced_configuration([stream(POISSON, 3000, 1, "10kpps", departure="poisson")]),
         "changed": paced_configuration([stream(CHANGED, burst=1, rate="10kpps")]),
         "faster": paced_configuration([stream(CHANGED, burst=1, rate="20kpps")])}
@@ -109,4 +154,7 @@ def scenes():
                    "bursts_of_32_every_1_ms": bulk_case,
                    "ten_streams_of_one_rate_take_turns": ten_case,
                    "a_poisson_stream_leaves_at_the_times_that_are_rendered": poisson_case,
-                   "a_rate_changes_by_reload_without_a_burst": changed_case}, short=True, virtual_time=True)]
+                   "a_capture_leaves_with_the_gaps_that_were_recorded": recorded_case,
+                   "a_capture_twice_as_fast_keeps_its_gaps_over_three_loops": looped_case,
+                   "a_rate_changes_by_reload_without_a_burst": changed_case},
+                  {f"{name}.pcap": packets.capture(*capture) for name, capture in CAPTURES.items()}, short=True, virtual_time=True)]

@@ -19,6 +19,11 @@ def stream(number, packets=None, burst=1, rate="100kpps", frame_size=64, **more)
     return out
 
 
+def replay(number, file, **more):
+    """A stream of the frames of a capture in /job, at the times that stand in it."""
+    return {"name": f"s{number}", "port": "east", "packet": {"pcap": {"file": f"/job/{file}", "timing": "recorded", **more}}}
+
+
 def configuration(streams, device="0000:00:01.0", workers=1, descriptors=1024, interval="1s", tx=None, run=None):
     """One port, everything on the guest's one CPU."""
     first = 2
@@ -38,6 +43,7 @@ class Scene:
     script: str
     configurations: dict                     # NAME of volleyd's run -> configuration
     cases: dict[str, Callable]               # a promise -> function(evidence, problems)
+    captures: dict = dataclasses.field(default_factory=dict)  # file in /job -> bytes
     short: bool = False                      # part of the short form
     virtual_time: bool = False
     cable: bool = True                       # plugged in at start
@@ -45,7 +51,7 @@ class Scene:
     around: Callable | None = None           # context manager that runs meanwhile; gets the guest's folder
 
     def files(self):
-        return {f"{name}.json": json.dumps(config, indent=1) for name, config in self.configurations.items()}
+        return {f"{name}.json": json.dumps(config, indent=1) for name, config in self.configurations.items()} | self.captures
 
 
 @dataclasses.dataclass
@@ -56,4 +62,4 @@ class Evidence:
     tails: list           # tail writes, one list a volleyd
     meanwhile: object     # what `around` gave
     programs: pathlib.Path  # folder of volleyd and volleyctl
-    files: dict           # configurations as the guest had them, NAME.json -> text
+    files: dict           # as the guest had them in /job: NAME.json -> text, captures -> bytes
