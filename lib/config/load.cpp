@@ -34,6 +34,16 @@ std::string read_file(const std::string& path) {
     return text;
 }
 
+Model decode(Node& root, const std::string& file, const ParseOptions& options, Problems& problems) {
+    for (const std::string& set : options.sets) apply_edit(root, set, problems);
+    Model model;
+    Decoder decoder(file, options.base_directory, problems);
+    decode_object(decoder, {root, ""}, model_table(), model);
+    add_reversed_streams(model);
+    check(decoder, root, model);
+    return model;
+}
+
 }  // namespace
 
 Model load(const std::string& path, const std::vector<std::string>& sets) {
@@ -49,15 +59,19 @@ Model parse(std::string_view text, std::string_view file_name, const ParseOption
     Problems problems;
     auto root = read_json(text, file, options.comments, problems);
     Model model;
-    if (root) {
-        for (const std::string& set : options.sets) apply_edit(*root, set, problems);
-        Decoder decoder(file, options.base_directory, problems);
-        decode_object(decoder, {*root, ""}, model_table(), model);
-        add_reversed_streams(model);
-        check(decoder, *root, model);
-    }
+    if (root) model = decode(*root, file, options, problems);
     problems.throw_if_any();
     return model;
+}
+
+Model edit(const Model& model, std::string_view file_name, const std::vector<std::string>& sets) {
+    ParseOptions options;
+    options.sets = sets;
+    Problems problems;
+    Node root = encode_model(model);
+    Model out = decode(root, std::string(file_name), options, problems);
+    problems.throw_if_any();
+    return out;
 }
 
 void locate_in(const std::string& path, const std::vector<std::string>& sets,

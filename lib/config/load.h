@@ -22,6 +22,10 @@ Model load(const std::string& path, const std::vector<std::string>& sets = {});
 /// The same for a text; `file_name` stands in messages only. Throws Error.
 Model parse(std::string_view text, std::string_view file_name, const ParseOptions& options = {});
 
+/// A model that has been decoded, with edits as ParseOptions::sets has them, checked in full. `file_name`
+/// stands in messages only. Throws Error.
+Model edit(const Model& model, std::string_view file_name, const std::vector<std::string>& sets);
+
 /// Gives problems that were found after loading the place of their pointers in the file, if it still can be
 /// read.
 void locate_in(const std::string& path, const std::vector<std::string>& sets, std::vector<Problem>& problems);

@@ -1,5 +1,6 @@
 #include "config/reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -164,28 +165,75 @@ bool Builder::parse_error(std::size_t position, const std::string& /*last_token*
     return false;
 }
 
-nlohmann::ordered_json to_nlohmann(const Node& node) {
-    if (const auto* array = node.array()) {
-        auto out = nlohmann::ordered_json::array();
-        for (const Node& item : *array) out.push_back(to_nlohmann(item));
-        return out;
-    }
-    if (const auto* object = node.object()) {
-        auto out = nlohmann::ordered_json::object();
-        for (const Member& member : *object) out[member.key] = to_nlohmann(member.value);
-        return out;
-    }
-    return std::visit(
-        [](const auto& value) -> nlohmann::ordered_json {
-            using T = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, Node::Array> || std::is_same_v<T, Node::Object>) {
-                return nullptr;
-            } else {
-                return value;
-            }
-        },
-        node.value);
+std::string scalar_text(const nlohmann::json& value) {
+    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+void write_string(std::string& out, const std::string& text) {
+    const bool plain = std::all_of(text.begin(), text.end(),
+                                   [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    if (plain) {
+        ((out += '"') += text) += '"';
+    } else {
+        out += scalar_text(text);
+    }
+}
+
+// A tree of 20,000 streams is written at each change, so there is no other tree on the way.
+class Writer {
+  public:
+    Writer(std::string& out, unsigned indent) : out_(out), indent_(indent) {}
+
+    void write(const Node& node) {
+        if (const auto* array = node.array()) {
+            items('[', ']', *array, [this](const Node& item) { write(item); });
+        } else if (const auto* object = node.object()) {
+            items('{', '}', *object, [this](const Member& member) {
+                write_string(out_, member.key);
+                out_ += indent_ == 0 ? ":" : ": ";
+                write(member.value);
+            });
+        } else {
+            scalar(node);
+        }
+    }
+
+  private:
+    template <class Items, class Each>
+    void items(char opening, char closing, const Items& all, const Each& each) {
+        out_ += opening;
+        ++depth_;
+        for (const auto& item : all) {
+            if (&item != &all.front()) out_ += ',';
+            new_line();
+            each(item);
+        }
+        --depth_;
+        if (!all.empty()) new_line();
+        out_ += closing;
+    }
+    void new_line() {
+        if (indent_ != 0) (out_ += '\n').append(std::size_t{indent_} * depth_, ' ');
+    }
+    void scalar(const Node& node) {
+        std::visit(
+            [this](const auto& value) {
+                using T = std::decay_t<decltype(value)>;
+                if constexpr (std::is_same_v<T, std::string>) {
+                    write_string(out_, value);
+                } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+                    out_ += std::to_string(value);
+                } else if constexpr (!std::is_same_v<T, Node::Array> && !std::is_same_v<T, Node::Object>) {
+                    out_ += scalar_text(value);
+                }
+            },
+            node.value);
+    }
+
+    std::string& out_;
+    const unsigned indent_;
+    std::size_t depth_ = 0;
+};
 
 }  // namespace
 
@@ -211,8 +259,9 @@ std::optional<Node> read_json(std::string_view text, const std::string& file, bo
 }
 
 std::string write_json(const Node& node, unsigned indent) {
-    return to_nlohmann(node).dump(indent == 0 ? -1 : static_cast<int>(indent), ' ', false,
-                                  nlohmann::json::error_handler_t::replace);
+    std::string out;
+    Writer(out, indent).write(node);
+    return out;
 }
 
 }  // namespace volley::config

@@ -165,10 +165,10 @@ Outcome Daemon::execute(const Command& command) {
 // The configuration in force with members of a request's body put in at places, judged in full. Throws
 // config::Error whose problems within those members point into the body.
 config::Model Daemon::edited(const std::vector<Edit>& edits) const {
-    config::ParseOptions options;
-    for (const Edit& edit : edits) options.sets.push_back(edit.at + "/" + edit.key + "=" + edit.value);
+    std::vector<std::string> sets;
+    for (const Edit& edit : edits) sets.push_back(edit.at + "/" + edit.key + "=" + edit.value);
     try {
-        return config::parse(config::dump_config(model_, 0), request_name, options);
+        return config::edit(model_, request_name, sets);
     } catch (config::Error& error) {
         std::vector<config::Problem> out;
         for (config::Problem& problem : error.problems) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/load.h"
 #include "config/reader.h"
 #include "config/support.h"
 
@@ -40,6 +41,34 @@ TEST(Set, makes_objects_on_the_way_and_appends_to_arrays) {
     EXPECT_EQ(edited(R"({"a": [1]})", {"/a/-=2", "/a/2=3", "/a/0=0"}), R"({"a":[0,2,3]})");
     EXPECT_EQ(edited(R"({"a": []})", {"/a/-/name=x"}), R"({"a":[{"name":"x"}]})");
     EXPECT_EQ(edited("{}", {"/x~1y=1"}), R"({"x/y":1})");
+}
+
+TEST(Set, of_a_decoded_model_gives_what_the_text_with_the_same_edits_does) {
+    const std::string text =
+        R"({"version": 1, "name": "gr\u00fc\u00df", "ports": [{"name": "east", "device": "net_null0", "tx": {"lcores": [2]}}],
+        "streams": [{"name": "s", "port": "east", "rate": "1pps", "packet": {"frame_size": 128, "headers": [{"eth": {}}, {"ipv4": {"dst": {"list": ["10.0.0.1", "10.0.0.2"]}}}, {"udp": {}}]}}]})";
+    ParseOptions options;
+    options.sets = {"/streams/0/rate=1.5Mpps", "/run/multiplier=0.5"};
+    const Model both = parse(text, "f", options);
+    EXPECT_EQ(dump_config(edit(parse(text, "f"), "f", options.sets)), dump_config(both));
+    try {
+        edit(both, "f", {"/streams/0/rate=fast"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("/streams/0/rate"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Set, text_is_written_as_it_is_read_whatever_is_in_it) {
+    const std::string text =
+        R"({"a\"b":[],"c":{},"d":[1,-2,2.5,true,null,"x\u0001\\\t\u00e9"],"e":{"f":[{}]}})";
+    const std::string once = edited(text, {});
+    EXPECT_EQ(once, edited(once, {}));
+    Problems problems;
+    EXPECT_EQ(write_json(*read_json(text, "f", true, problems), 2),
+              "{\n  \"a\\\"b\": [],\n  \"c\": {},\n  \"d\": [\n    1,\n    -2,\n    2.5,\n    true,\n    "
+              "null,\n    "
+              "\"x\\u0001\\\\\\t\xc3\xa9\"\n  ],\n  \"e\": {\n    \"f\": [\n      {}\n    ]\n  }\n}");
 }
 
 TEST(Set, names_the_pointer_that_does_not_work) {
