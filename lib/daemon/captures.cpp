@@ -93,6 +93,7 @@ class Taken {
             tap.pop();
         }
     }
+    [[nodiscard]] std::size_t packets() const { return rows_.size(); }
     [[nodiscard]] bool full() const { return full_ || rows_.size() >= order_.packets; }
     void render(std::string& out, std::uint64_t to_unix_ns) {
         std::stable_sort(rows_.begin(), rows_.end(),
@@ -116,10 +117,20 @@ class Taken {
     bool full_ = false;
 };
 
-Outcome result_of(const std::string& port, std::span<RxWorker* const> receivers, const CaptureOrder& order,
-                  Outcome out, const std::atomic<bool>& stop) {
+}  // namespace
+
+// Fills what is answered, and counts.
+void Captures::run(const std::vector<RxWorker*>& receivers, const CaptureOrder& order, Outcome& out) {
     try {
-        out.content = std::make_shared<const std::string>(capture(port, receivers, order, stop));
+        CaptureFile file = capture(order.port, receivers, order, stop_);
+        {
+            const std::lock_guard lock(mutex_);
+            ++totals_.done;
+            totals_.packets += file.packets;
+            totals_.bytes += file.text.size();
+            totals_.dropped += file.dropped;
+        }
+        out.content = std::make_shared<const std::string>(std::move(file.text));
         out.content_type = "application/x-pcapng";
     } catch (const imports::Error& error) {
         out.verdict = Outcome::Verdict::invalid;
@@ -132,12 +143,12 @@ Outcome result_of(const std::string& port, std::span<RxWorker* const> receivers,
         out.code = "unavailable";
         out.message = error.what();
     }
-    return out;
+    const std::lock_guard lock(mutex_);
+    if (!out.content) ++totals_.failed;
+    --totals_.under_way;
 }
 
-}  // namespace
-
-std::string capture(const std::string& port, std::span<RxWorker* const> receivers, const CaptureOrder& order,
+CaptureFile capture(const std::string& port, std::span<RxWorker* const> receivers, const CaptureOrder& order,
                     const std::atomic<bool>& stop) {
     const auto filter = std::make_shared<const imports::PacketFilter>(order.filter);
     const TscClock clock;
@@ -162,11 +173,11 @@ std::string capture(const std::string& port, std::span<RxWorker* const> receiver
             counts.dropped += tap.dropped();
         });
     }
-    std::string out;
-    Pcapng::section(out, "volley", {});
-    Pcapng::interface(out, port, order.snap, order.filter);
-    taken.render(out, to_unix_ns);
-    Pcapng::statistics(out, 0, clock_ns(CLOCK_REALTIME), counts);
+    CaptureFile out{{}, taken.packets(), counts.dropped};
+    Pcapng::section(out.text, "volley", {});
+    Pcapng::interface(out.text, port, order.snap, order.filter);
+    taken.render(out.text, to_unix_ns);
+    Pcapng::statistics(out.text, 0, clock_ns(CLOCK_REALTIME), counts);
     return out;
 }
 
@@ -187,14 +198,24 @@ bool Captures::begin(std::uint32_t port, std::vector<RxWorker*> receivers, Captu
     under_way_.reserve(under_way_.size() + 1);  // nothing may throw once the thread runs
     auto one = std::make_unique<One>();
     one->port = port;
+    {
+        const std::lock_guard lock(mutex_);
+        ++totals_.under_way;
+    }
     try {
         one->thread = std::thread([this, &over = one->over, receivers = std::move(receivers),
                                    order = std::move(order), situation, answer] {
-            Outcome result = result_of(order.port, receivers, order, situation, stop_);
+            Outcome result = situation;
+            run(receivers, order, result);
             over.store(true, std::memory_order_release);  // acquired by begin(): the taps are off
             answer(std::move(result));
         });
     } catch (const std::system_error& error) {
+        {
+            const std::lock_guard lock(mutex_);
+            ++totals_.failed;
+            --totals_.under_way;
+        }
         situation.verdict = Outcome::Verdict::unavailable;
         situation.code = "unavailable";
         situation.message = std::string("a capture needs a thread: ") + error.what();

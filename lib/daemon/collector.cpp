@@ -48,6 +48,7 @@ void Collector::collect(telemetry::Totals& out) {
     out.warnings = situation.warnings;
     out.reloads = situation.reloads;
     out.evidence = situation.evidence;
+    out.captures = situation.captures;
     check_clock(out);
     out.run_started_ns = situation.run_started_ns;
     out.run_ended_ns = situation.run_ended_ns;

@@ -25,6 +25,7 @@ struct Situation {
     std::vector<std::string> warnings;
     telemetry::Reloads reloads;
     std::optional<telemetry::EvidenceTotals> evidence;
+    telemetry::CaptureTotals captures;
     std::optional<std::uint64_t> run_started_ns;
     std::optional<std::uint64_t> run_ended_ns;
     std::vector<std::uint64_t> unsent;  ///< by port, since the process started

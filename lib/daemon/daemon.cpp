@@ -518,6 +518,7 @@ void Daemon::watch() {
     watch_links();
     watch_files();
     gather_evidence();
+    gather_captures();
     plans_.free_idle(road_);
     switch (state_) {
         case State::running:
@@ -664,6 +665,13 @@ void Daemon::gather_evidence() {
     totals.dropped += dropped;
     if (totals == situation_.evidence) return;
     situation_.evidence = std::move(totals);
+    tell();
+}
+
+void Daemon::gather_captures() {
+    const telemetry::CaptureTotals totals = captures_->totals();
+    if (totals == situation_.captures) return;
+    situation_.captures = totals;
     tell();
 }
 

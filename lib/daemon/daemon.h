@@ -118,6 +118,7 @@ class Daemon {
     int judge(const telemetry::Snapshot& report) const;
     void tell_corrupted();
     void gather_evidence();
+    void gather_captures();
     void finish_evidence();
     void note_silence();
     void watch_files();

@@ -128,15 +128,16 @@ void EvidenceFiles::write(const Order& order) {
     totals_.file = path_;
 }
 
-void EvidenceFiles::failed(const std::string& path, const std::string& why) {
+void EvidenceFiles::failed(int error) {
     if (told_run_ != open_run_) {
         spdlog::warn(
             "evidence cannot be written to {}: {}; make room, or give \"evidence.folder\" another folder",
-            path, why);
+            path_, std::generic_category().message(error));
         told_run_ = open_run_;
     }
     const std::lock_guard lock(mutex_);
     ++totals_.failed;
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) ++totals_.disk_full;
 }
 
 // Once a run, or its own file would take the place of an older one each time that it is opened again.
@@ -156,7 +157,7 @@ void EvidenceFiles::open() {
     if (file_ && ::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < size_)
         size_ = 0;
     if (!file_ || !cut()) {
-        failed(path_, std::generic_category().message(errno));
+        failed(errno);
         file_.reset();
         return;
     }
@@ -164,7 +165,9 @@ void EvidenceFiles::open() {
     std::string head;
     Pcapng::section(head, "volley", "run " + *open_run_);
     for (const std::string& port : ports_) Pcapng::interface(head, port, EvidenceCase::Packet::most_bytes);
-    if (!append(head)) file_.reset();
+    if (!append(head)) return file_.reset();
+    const std::lock_guard lock(mutex_);
+    ++totals_.files;
 }
 
 // To its whole findings, behind which the next one is written.
@@ -193,14 +196,15 @@ bool EvidenceFiles::append(const std::string& blocks) {
         const ssize_t n = telemetry::quiet_write(file_.get(), blocks.data() + done, blocks.size() - done);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
-            const std::string why = std::generic_category().message(n < 0 ? errno : ENOSPC);
-            failed(path_, why);
+            failed(n < 0 ? errno : ENOSPC);
             if (!cut()) file_.reset();
             return false;
         }
         done += static_cast<std::size_t>(n);
     }
     size_ += blocks.size();
+    const std::lock_guard lock(mutex_);
+    totals_.bytes += blocks.size();
     return true;
 }
 

@@ -61,7 +61,7 @@ class EvidenceFiles {
     [[nodiscard]] bool cut() const;
     bool append(const std::string& blocks);
     [[nodiscard]] std::string render(const Item& item) const;
-    void failed(const std::string& path, const std::string& why);
+    void failed(int error);
 
     const config::Evidence settings_;
     const std::string name_;

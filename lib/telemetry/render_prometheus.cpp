@@ -308,6 +308,31 @@ void write_workers(std::string& out, const Totals& now) {
          [&](const Worker& w) { return of(w.rx, &ReceiverTotals::interrupts); });
 }
 
+// Of the whole process: what was kept of findings, where that is asked for, and captures.
+void write_captures(std::string& out, const Totals& now) {
+    if (now.evidence) {
+        const EvidenceTotals& evidence = *now.evidence;
+        Family(out, "evidence_files_total", counter, "Capture files of findings that were begun")
+            .add({}, evidence.files);
+        Family(out, "evidence_bytes_total", counter, "Bytes written to these files").add({}, evidence.bytes);
+        Family findings(out, "evidence_findings_total", counter, "Findings by what became of them");
+        findings.add({{"result", "written"}}, evidence.written);
+        findings.add({{"result", "dropped"}}, evidence.dropped);
+        findings.add({{"result", "disk_full"}}, evidence.disk_full);
+        findings.add({{"result", "failed"}}, since(evidence.disk_full, evidence.failed));
+    }
+    const CaptureTotals& captures = now.captures;
+    Family(out, "captures_under_way", gauge, "Captures that are being taken").add({}, captures.under_way);
+    Family over(out, "captures_total", counter, "Captures that are over by result");
+    over.add({{"result", "done"}}, captures.done);
+    over.add({{"result", "failed"}}, captures.failed);
+    Family(out, "capture_packets_total", counter, "Packets in the files of captures")
+        .add({}, captures.packets);
+    Family(out, "capture_bytes_total", counter, "Bytes of these files").add({}, captures.bytes);
+    Family(out, "capture_dropped_packets_total", counter, "Packets to capture that there was no room for")
+        .add({}, captures.dropped);
+}
+
 // Of signed streams, where a port receives.
 void write_latency(std::string& out, std::span<const StreamTotals> full, std::span<const StreamTotals> rest) {
     Family family(out, "stream_receive_latency_seconds", "histogram",
@@ -393,6 +418,7 @@ std::string render_prometheus(const Totals& now, const std::vector<PublisherView
     write_queues(out, now);
     write_workers(out, now);
     write_streams(out, now, streams_in_full);
+    write_captures(out, now);
     Family dropped(out, "telemetry_dropped_lines_total", counter,
                    "Telemetry lines that a sink could not take");
     for (const PublisherView& sink : publishers) dropped.add({{"sink", sink.sink}}, sink.dropped_lines);

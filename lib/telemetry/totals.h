@@ -164,11 +164,25 @@ struct ClockTotals {
 
 /// The capture files of what was found wrong. Counts since the process started.
 struct EvidenceTotals {
-    std::string file;           ///< of the run, or of the last that had one; empty: none yet
-    std::uint64_t written = 0;  ///< findings that files show
-    std::uint64_t dropped = 0;  ///< and those for which there was no room
-    std::uint64_t failed = 0;   ///< and those that could not be written
+    std::string file;             ///< of the run, or of the last that had one; empty: none yet
+    std::uint64_t written = 0;    ///< findings that files show
+    std::uint64_t dropped = 0;    ///< and those for which there was no room
+    std::uint64_t failed = 0;     ///< and those that could not be written
+    std::uint64_t disk_full = 0;  ///< of these, for want of room on the disk
+    std::uint64_t files = 0;      ///< begun
+    std::uint64_t bytes = 0;      ///< written to them and not cut off again
     bool operator==(const EvidenceTotals&) const = default;
+};
+
+/// Captures that somebody has asked for. Counts since the process started, of captures that are over.
+struct CaptureTotals {
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;     ///< ended without a file
+    std::uint64_t packets = 0;    ///< in the files
+    std::uint64_t bytes = 0;      ///< of the files
+    std::uint64_t dropped = 0;    ///< packets that the filters took and no ring had room for
+    std::uint64_t under_way = 0;  ///< now
+    bool operator==(const CaptureTotals&) const = default;
 };
 
 /// Of the configuration, since the process started.
@@ -189,6 +203,7 @@ struct Totals {
     Reloads reloads;
     std::optional<ClockTotals> clock;
     std::optional<EvidenceTotals> evidence;
+    CaptureTotals captures;
     /// CLOCK_MONOTONIC of the schedule's zero and of the end of traffic. They bound the time that the means
     /// of a run are taken over, so waiting for packets in flight lowers none. Absent: the base line, and now.
     std::optional<std::uint64_t> run_started_ns;

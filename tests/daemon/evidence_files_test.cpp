@@ -152,6 +152,9 @@ TEST_F(Files, survive_a_full_disk_stay_whole_and_go_on_when_there_is_room_again)
     put(files, third);
     setrlimit(RLIMIT_FSIZE, &before);
     EXPECT_EQ(files.totals().failed, 2U);
+    EXPECT_EQ(files.totals().disk_full, 2U);
+    EXPECT_EQ(files.totals().files, 1U);
+    EXPECT_EQ(files.totals().bytes, std::filesystem::file_size(path));
     EXPECT_EQ(test::tshark(path, {"frame.number"}).size(), 3U);
     Case fourth({});
     put(files, fourth);

@@ -68,6 +68,17 @@ class Capture(unittest.TestCase):
         self.assertEqual(self.ctl("east", "--bytes", "1000", "--duration", "60s", "-o", str(file)).returncode, 0)
         self.assertEqual(len(self.rows(file, "frame.len")), 10)
 
+    def test_is_counted_in_the_metrics(self):
+        def counted(name):
+            return next(int(line.split()[-1]) for line in self.daemon.get("/metrics").text.splitlines() if line.startswith(f"volley_{name} "))
+
+        names = ("capture_packets_total", "capture_bytes_total", 'captures_total{result="done"}')
+        before = [counted(name) for name in names]
+        file = self.daemon.folder / "counted.pcapng"
+        self.assertEqual(self.ctl("east", "--count", "7", "-o", str(file)).returncode, 0)
+        self.daemon.wait(lambda: [counted(name) for name in names] == [before[0] + 7, before[1] + file.stat().st_size, before[2] + 1], "the counts")
+        self.assertEqual(counted("captures_under_way"), 0)
+
     def test_ends_when_its_time_is_over(self):
         file = self.daemon.folder / "silent.pcapng"
         got = self.ctl("silent", "--duration", "50ms", "-o", str(file))

@@ -62,6 +62,7 @@ TEST(Prometheus, the_page_lists_each_family_with_its_type) {
     totals.streams[0].rx.emplace();
     totals.reloads.last_unix_ns = 1;
     totals.queues[0].limiter.emplace();
+    totals.evidence.emplace();
     std::istringstream text(rendered(totals));
     std::string line;
     while (std::getline(text, line)) {
@@ -70,6 +71,23 @@ TEST(Prometheus, the_page_lists_each_family_with_its_type) {
         const std::string row = "| `" + line.substr(7, blank - 7) + "` | " + line.substr(blank + 1) + " |";
         EXPECT_NE(page.find(row), std::string::npos) << row << " is not in docs/telemetry.md";
     }
+}
+
+TEST(Prometheus, captures_are_counted_and_evidence_where_it_is_asked_for_with_a_full_disk_apart) {
+    Totals totals = example::totals(10, 1000);
+    totals.captures = {3, 1, 40, 9000, 7, 2};
+    totals.evidence.reset();
+    EXPECT_EQ(rendered(totals).find("evidence"), std::string::npos);
+    totals.evidence = EvidenceTotals{"lab.pcapng", 11, 2, 5, 4, 6, 70'000};
+    const std::string text = rendered(totals);
+    for (const char* line :
+         {"captures_under_way 2", R"(captures_total{result="done"} 3)",
+          R"(captures_total{result="failed"} 1)", "capture_packets_total 40", "capture_bytes_total 9000",
+          "capture_dropped_packets_total 7", "evidence_files_total 6", "evidence_bytes_total 70000",
+          R"(evidence_findings_total{result="written"} 11)", R"(evidence_findings_total{result="dropped"} 2)",
+          R"(evidence_findings_total{result="disk_full"} 4)",
+          R"(evidence_findings_total{result="failed"} 1)"})
+        EXPECT_TRUE(has(text, std::string("volley_") + line)) << line;
 }
 
 TEST(Prometheus, slips_are_counted_and_limiters_tell_bytes_per_second_where_there_is_one) {
