@@ -11,6 +11,7 @@
 #include <csignal>
 #include <iostream>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "volleyctl/daemon_commands.h"
@@ -23,6 +24,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_streams = 1000;  // of one answer
+constexpr std::size_t margin = 200;         // streams before and after the selected one that should be here
 constexpr int key_wait_ms = 100;
 
 std::atomic<int> ended_by{0};  ///< written by the signal handler, read by the loop
@@ -31,12 +33,23 @@ void on_signal(int number) {
     ended_by.store(number, std::memory_order_relaxed);
 }
 
+struct UnknownTerminal : std::runtime_error {
+    explicit UnknownTerminal(const std::string& term)
+        : std::runtime_error(
+              "the terminal \"" + term +
+              "\" is not known here; set TERM to one that is, such as xterm, or use `volleyctl watch`") {}
+};
+
 /// The terminal in curses' hands; given back when this goes, on every way out.
 class Screen {
   public:
     Screen() {
         std::setlocale(LC_ALL, "");
-        initscr();
+        // Not initscr(), which ends the process where it does not know the terminal.
+        if (newterm(nullptr, stdout, stdin) == nullptr) {
+            const char* const term = std::getenv("TERM");
+            throw UnknownTerminal(term == nullptr ? "" : term);
+        }
         cbreak();
         noecho();
         keypad(stdscr, TRUE);
@@ -55,10 +68,8 @@ class Screen {
     Screen& operator=(const Screen&) = delete;
 
     void draw(const TopState& state) const {
-        const auto rows = static_cast<std::size_t>(std::max(1, getmaxy(stdscr)));
-        const auto columns = static_cast<std::size_t>(std::max(1, getmaxx(stdscr)));
         erase();
-        const std::vector<Row> picture = draw_top(state, rows, columns);
+        const std::vector<Row> picture = draw_top(state, rows(), columns());
         for (std::size_t r = 0; r < picture.size(); ++r) {
             ::move(static_cast<int>(r), 0);
             for (const Piece& piece : picture[r]) {
@@ -68,6 +79,10 @@ class Screen {
         }
         attrset(A_NORMAL);
         refresh();
+    }
+    [[nodiscard]] static std::size_t rows() { return static_cast<std::size_t>(std::max(1, getmaxy(stdscr))); }
+    [[nodiscard]] static std::size_t columns() {
+        return static_cast<std::size_t>(std::max(1, getmaxx(stdscr)));
     }
 
   private:
@@ -105,9 +120,19 @@ class Follower {
     Follower(const Follower&) = delete;
     Follower& operator=(const Follower&) = delete;
 
-    void filter(const std::string& pattern) {
-        const std::lock_guard lock(mutex_);
-        pattern_ = pattern;
+    /// From now on the streams of that pattern, from number `first` on; asks for them at once.
+    void look(const std::string& pattern, std::size_t first) {
+        {
+            const std::lock_guard lock(mutex_);
+            pattern_ = pattern;
+            first_ = first;
+        }
+        try {
+            Client client(place_);
+            fetch(client);
+        } catch (const std::exception&) {
+            // The thread that follows tells of a daemon that is gone.
+        }
     }
 
     /// Fills what it has learnt since the last call; the rest of the state stays. False when there was
@@ -118,6 +143,7 @@ class Follower {
         news_ = false;
         state.line = line_;
         state.streams = streams_;
+        state.first = shown_first_;
         state.total = total_;
         state.name = name_;
         state.may_change = may_change_;
@@ -165,19 +191,31 @@ class Follower {
     }
 
     void take(json line, Client& client) {
+        fetch(client);
+        const std::lock_guard lock(mutex_);
+        line_ = std::move(line);
+        connection_.clear();
+        news_ = true;
+    }
+
+    // An answer to what is no longer asked for is left.
+    void fetch(Client& client) {
         std::string pattern;
+        std::size_t first = 0;
         {
             const std::lock_guard lock(mutex_);
             pattern = pattern_;
+            first = first_;
         }
         const Reply reply = client.request("GET", "/api/v1/streams?name=" + Client::escape(pattern) +
+                                                      "&offset=" + std::to_string(first) +
                                                       "&limit=" + std::to_string(most_streams));
         json answer = reply.status == 200 ? json::parse(reply.body) : json::object();
         const std::lock_guard lock(mutex_);
-        line_ = std::move(line);
+        if (pattern != pattern_ || first != first_) return;
         streams_ = answer.value("streams", json::array());
         total_ = answer.value("total", std::size_t{0});
-        connection_.clear();
+        shown_first_ = first;
         news_ = true;
     }
 
@@ -187,8 +225,10 @@ class Follower {
     bool stop_ = false;  ///< all below under mutex_
     bool news_ = true;   ///< something below has changed since fill()
     std::string pattern_ = "*";
+    std::size_t first_ = 0;  ///< that is asked for
     json line_;
     json streams_;
+    std::size_t shown_first_ = 0;  ///< that streams_ begins with
     std::size_t total_ = 0;
     std::string name_;
     bool may_change_ = false;
@@ -204,7 +244,9 @@ class Top {
     void loop() {
         // A thousand streams are copied, sorted and drawn when something has changed, not ten times a second.
         for (bool changed = true; !done_ && ended_by.load(std::memory_order_relaxed) == 0;) {
-            if (follower_.fill(state_) || changed) screen_.draw(state_);
+            const bool news = follower_.fill(state_);
+            if (news) stay_within();  // a reload may have left fewer
+            if (news || changed) screen_.draw(state_);
             const int key = getch();
             changed = key != ERR;
             if (key == ERR || key == KEY_RESIZE) continue;
@@ -219,7 +261,8 @@ class Top {
 
   private:
     void press(int key) {
-        const std::size_t page = 10;
+        const std::size_t page =
+            std::max<std::size_t>(1, streams_shown(state_, Screen::rows(), Screen::columns()));
         switch (key) {
             case 'q':
                 done_ = true;
@@ -236,8 +279,15 @@ class Top {
             case KEY_PPAGE:
                 state_.selected -= std::min(page, state_.selected);
                 break;
+            case KEY_HOME:
+                state_.selected = 0;
+                break;
+            case KEY_END:
+                state_.selected = state_.total;
+                break;
             case 'o':
                 state_.sort = (state_.sort + 1) % sort_keys().size();
+                state_.selected = 0;
                 break;
             case '/':
                 ask("filter: ");
@@ -245,15 +295,33 @@ class Top {
             default:
                 steer(key);
         }
-        const std::size_t shown = state_.streams.is_array() ? state_.streams.size() : 0;
-        state_.selected = std::min(state_.selected, shown == 0 ? 0 : shown - 1);
+        stay_within();
+    }
+
+    // In the daemon's order any stream can be selected, and those around it are fetched; in another order
+    // those that are here.
+    void stay_within() {
+        const std::size_t here = state_.streams.is_array() ? state_.streams.size() : 0;
+        if (state_.sort != 0 && state_.first != 0) return show_from(0);
+        const std::size_t most = state_.sort == 0 ? state_.total : here;
+        state_.selected = std::min(state_.selected, most == 0 ? 0 : most - 1);
+        const bool before = state_.first > 0 && state_.selected < state_.first + margin;
+        const bool after =
+            state_.first + here < state_.total && state_.selected + margin >= state_.first + here;
+        if (state_.sort == 0 && (before || after))
+            show_from(state_.selected - std::min(state_.selected, most_streams / 2));
+    }
+
+    void show_from(std::size_t first) {
+        follower_.look(state_.filter, first);
+        follower_.fill(state_);
     }
 
     void steer(int key) {
         if (!state_.may_change) return;
-        if (key == 's') command("POST", "/api/v1/start", "");
-        if (key == 'x') command("POST", "/api/v1/stop", "");
-        if (key == 'c') command("POST", "/api/v1/clear", "");
+        if (key == 's') command("POST", "/api/v1/start", "", "a run is started");
+        if (key == 'x') command("POST", "/api/v1/stop", "", "the run is being ended");
+        if (key == 'c') command("POST", "/api/v1/clear", "", "counts begin anew");
         if (key == 'r' && !selected_stream(state_).empty()) ask("rate: ");
         if (key == 'p') pause();
     }
@@ -288,28 +356,32 @@ class Top {
         if (question_ == "filter: ") {
             state_.filter = typed_.empty() ? "*" : typed_;
             state_.selected = 0;
-            follower_.filter(state_.filter);
+            show_from(0);
         } else if (!typed_.empty()) {
-            change({{"rate", typed_}});
+            change({{"rate", typed_}}, "rate " + typed_ + " for ");
         }
     }
 
     void pause() {
         for (const json& stream : sorted_streams(state_)) {
-            if (stream.value("name", "") == selected_stream(state_))
-                change({{"paused", stream.value("state", "") != "paused"}});
+            if (stream.value("name", "") != selected_stream(state_)) continue;
+            const bool paused = stream.value("state", "") == "paused";
+            change({{"paused", !paused}}, paused ? "resumed " : "paused ");
         }
     }
 
-    void change(const json& body) {
-        command("PATCH", "/api/v1/streams/" + Client::escape(selected_stream(state_)), body.dump());
+    void change(const json& body, const std::string& done) {
+        const std::string name = selected_stream(state_);
+        command("PATCH", "/api/v1/streams/" + Client::escape(name), body.dump(), done + name);
     }
 
-    void command(const std::string& method, const std::string& path, const std::string& body) {
+    // What is done is told in those words, what is refused in the daemon's.
+    void command(const std::string& method, const std::string& path, const std::string& body,
+                 const std::string& done) {
         try {
             const Reply reply = Client(place_).request(method, path, body);
             const json answer = json::parse(reply.body, nullptr, false);
-            state_.message = reply.status == 200  ? method + " " + path + ": done"
+            state_.message = reply.status == 200  ? done
                              : answer.is_object() ? answer.at("error").value("message", "refused")
                                                   : "refused";
         } catch (const std::exception& error) {
@@ -354,8 +426,13 @@ int TopCommand::run() {
     }
     struct sigaction action {};
     action.sa_handler = on_signal;
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
-    Top(place_).loop();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaction(number, &action, nullptr);
+    try {
+        Top(place_).loop();
+    } catch (const UnknownTerminal& error) {
+        std::cerr << "volleyctl: " << error.what() << '\n';
+        return exit_usage;
+    }
     const int number = ended_by.load(std::memory_order_relaxed);
     return number == 0 || number == SIGINT ? 0 : 128 + number;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 namespace volley::ctl {
 namespace {
@@ -65,8 +66,9 @@ std::string cut(const std::string& text, std::size_t width) {
     return text;
 }
 
+// A name that does not fit ends with a mark: two that begin alike are not taken for one.
 std::string left(const std::string& text, std::size_t width) {
-    const std::string out = cut(text, width);
+    const std::string out = width_of(text) <= width ? text : cut(text, width - 1) + "~";
     return out + std::string(width - width_of(out), ' ');
 }
 
@@ -94,17 +96,27 @@ struct Column {
     bool bad_if_positive = false;
 };
 
-constexpr std::size_t name_width = 14;
+constexpr std::size_t least_name_width = 14;
+constexpr std::size_t low_screen = 16;  // rows below which nothing is left blank
 
-// As many of the columns as fit, from the first on.
-std::vector<Column> fitting(const std::vector<Column>& all, std::size_t columns) {
-    std::vector<Column> out;
-    std::size_t used = name_width;
+/// As many of the columns as fit, from the first on; what they leave is room for names.
+struct Layout {
+    std::vector<Column> columns;
+    std::size_t name_width = least_name_width;
+};
+
+Layout layout(const std::vector<Column>& all, const json& items, std::size_t columns) {
+    Layout out;
+    std::size_t used = least_name_width;
     for (const Column& column : all) {
         if (used + 1 + column.width > columns) break;
         used += 1 + column.width;
-        out.push_back(column);
+        out.columns.push_back(column);
     }
+    if (!items.is_array() || used >= columns) return out;
+    for (const json& item : items)
+        out.name_width = std::max(out.name_width, width_of(text_of(at(item, "/name"))));
+    out.name_width = std::min(out.name_width, least_name_width + columns - used);
     return out;
 }
 
@@ -138,15 +150,15 @@ const std::vector<Column>& stream_columns() {
     return all;
 }
 
-Row heading(const std::string& first, const std::vector<Column>& columns) {
-    std::string text = left(first, name_width);
-    for (const Column& column : columns) text += " " + right(column.title, column.width);
+Row heading(const std::string& first, const Layout& fit) {
+    std::string text = left(first, fit.name_width);
+    for (const Column& column : fit.columns) text += " " + right(column.title, column.width);
     return {{text, Style::head}};
 }
 
-Row cells(const json& item, const std::vector<Column>& columns, Style style) {
-    Row out{{left(text_of(at(item, "/name")), name_width), style}};
-    for (const Column& column : columns) {
+Row cells(const json& item, const Layout& fit, Style style) {
+    Row out{{left(text_of(at(item, "/name")), fit.name_width), style}};
+    for (const Column& column : fit.columns) {
         const json value = at(item, column.pointer);
         const bool bad = column.bad_if_positive && value.is_number() && value.get<double>() > 0;
         out.push_back({" " + right(column.text(value), column.width),
@@ -155,13 +167,17 @@ Row cells(const json& item, const std::vector<Column>& columns, Style style) {
     return out;
 }
 
-Row title(const TopState& state) {
+// The run's id stands there whole or not at all.
+Row title(const TopState& state, std::size_t columns) {
+    const std::string name = "Volley " + state.name + "  ";
     const std::string now = text_of(at(state.line, "/state"));
-    return {{"Volley " + state.name + "  ", Style::title},
+    const std::string run = "  run " + text_of(at(state.line, "/run_id"));
+    std::string rest = "  " + elapsed(at(state.line, "/duration_ns")) + "  generation " +
+                       text_of(at(state.line, "/generation"));
+    if (width_of(name + now + rest + run) <= columns) rest += run;
+    return {{name, Style::title},
             {now, state.connection.empty() ? Style::good : Style::bad},
-            {"  " + elapsed(at(state.line, "/duration_ns")) + "  generation " +
-                 text_of(at(state.line, "/generation")) + "  " + text_of(at(state.line, "/run_id")),
-             Style::plain}};
+            {rest, Style::plain}};
 }
 
 Row notice(const TopState& state) {
@@ -178,9 +194,11 @@ void add_ports(std::vector<Row>& out, const TopState& state, std::size_t most, s
     const json ports = at(state.line, "/ports");
     if (!ports.is_array()) return;
     constexpr std::size_t link_width = 9;
-    const auto fit = fitting(port_columns(), columns - link_width - 1);
-    Row head = heading("PORT", fit);
-    head.front().text.insert(name_width, " " + right("link", link_width));
+    const Layout fit = layout(port_columns(), ports, columns - link_width - 1);
+    const bool all = ports.size() <= most;
+    Row head =
+        heading(all ? "PORT" : "PORT " + std::to_string(most) + " of " + std::to_string(ports.size()), fit);
+    head.front().text.insert(fit.name_width, " " + right("link", link_width));
     out.push_back(head);
     for (std::size_t p = 0; p < ports.size() && p < most; ++p) {
         const bool up = at(ports[p], "/link/up") == true;
@@ -190,15 +208,16 @@ void add_ports(std::vector<Row>& out, const TopState& state, std::size_t most, s
         row.insert(row.begin() + 1, {" " + right(link, link_width), up ? Style::good : Style::bad});
         out.push_back(row);
     }
-    if (ports.size() > most)
-        out.push_back({{"  and " + std::to_string(ports.size() - most) + " more ports", Style::plain}});
+}
+
+std::string busy_text(const json& worker) {
+    const json busy = at(worker, "/busy_ratio");
+    return text_of(at(worker, "/name")) + " " +
+           (busy.is_number() ? std::to_string(std::lround(busy.get<double>() * 100)) + "%" : "-");
 }
 
 std::string worker_text(const json& worker) {
-    const json busy = at(worker, "/busy_ratio");
-    std::string out = text_of(at(worker, "/name")) + " ";
-    out += busy.is_number() ? std::to_string(static_cast<int>(std::lround(busy.get<double>() * 100))) + "%"
-                            : "-";
+    std::string out = busy_text(worker);
     if (const json ring = at(worker, "/ring"); ring.is_object())
         out += " ring " + text_of(at(ring, "/occupancy")) + "/" + text_of(at(ring, "/capacity"));
     if (const json pool = at(worker, "/mempool"); pool.is_object())
@@ -206,42 +225,85 @@ std::string worker_text(const json& worker) {
     return out;
 }
 
+// The workers in rows, none cut.
+std::vector<std::string> worker_rows(const json& workers, std::string (*text_of_one)(const json&),
+                                     std::size_t columns) {
+    const std::string begin = "busy:";
+    std::vector<std::string> rows{begin};
+    for (const json& worker : workers) {
+        const std::string text = "  " + text_of_one(worker);
+        if (rows.back().size() > begin.size() && width_of(rows.back()) + width_of(text) > columns)
+            rows.emplace_back(begin.size(), ' ');
+        rows.back() += text;
+    }
+    return rows;
+}
+
+// With rings and pools where there is room for all workers, else how busy they are.
 void add_workers(std::vector<Row>& out, const TopState& state, std::size_t most, std::size_t columns) {
     const json workers = at(state.line, "/workers");
     if (!workers.is_array()) return;
-    std::string row = "busy:";
-    std::size_t used = 0;
-    for (const json& worker : workers) {
-        const std::string text = "  " + worker_text(worker);
-        if (width_of(row) + width_of(text) > columns) {
-            out.push_back({{row, Style::plain}});
-            if (++used == most) return;
-            row = "     ";
-        }
-        row += text;
+    std::vector<std::string> rows = worker_rows(workers, worker_text, columns);
+    if (rows.size() > most || width_of(rows.front()) > columns)
+        rows = worker_rows(workers, busy_text, columns);
+    if (rows.size() > most) {
+        constexpr std::string_view more = " ...";
+        rows.resize(most);
+        rows.back() = cut(rows.back(), columns - std::min(columns, more.size()));
+        rows.back() += more;
     }
-    out.push_back({{row, Style::plain}});
+    for (std::string& row : rows) out.push_back({{std::move(row), Style::plain}});
+}
+
+// Number of the selected stream among those that are here.
+std::size_t selected_here(const TopState& state, std::size_t here) {
+    if (here == 0) return 0;
+    const std::size_t selected = state.selected - std::min(state.selected, state.first);
+    return std::min(selected, here - 1);
+}
+
+std::string where(const TopState& state, std::size_t rows) {
+    const std::size_t here = state.streams.is_array() ? state.streams.size() : 0;
+    const std::size_t from = rows == 0 ? 0 : (state.first + selected_here(state, here)) / rows * rows;
+    const std::size_t to = std::min(from + rows, state.total);
+    std::string out = std::to_string(state.total) + (state.total == 1 ? " stream" : " streams");
+    if (to > from && to - from < state.total)
+        out += ", " + std::to_string(from + 1) + " to " + std::to_string(to) + " shown";
+    if (state.filter != "*") out += ", filter " + state.filter;
+    out += ", by " + sort_keys()[state.sort].name;
+    if (state.sort != 0 && here < state.total) out += " among the first " + std::to_string(here);
+    return out;
 }
 
 void add_streams(std::vector<Row>& out, const TopState& state, std::size_t rows, std::size_t columns) {
-    const auto fit = fitting(stream_columns(), columns);
+    const Layout fit = layout(stream_columns(), state.streams, columns);
     const std::vector<json> streams = sorted_streams(state);
-    Row head = heading("STREAM", fit);
-    out.push_back(head);
+    out.push_back(heading("STREAM", fit));
     if (rows == 0) return;
-    const std::size_t selected = streams.empty() ? 0 : std::min(state.selected, streams.size() - 1);
-    const std::size_t first = selected / rows * rows;
-    for (std::size_t i = first; i < streams.size() && i < first + rows; ++i)
-        out.push_back(cells(streams[i], fit, i == selected ? Style::selected : Style::plain));
+    const std::size_t selected = state.first + selected_here(state, streams.size());
+    const std::size_t from = selected / rows * rows;
+    for (std::size_t i = std::max(from, state.first); i < state.first + streams.size() && i < from + rows;
+         ++i)
+        out.push_back(cells(streams[i - state.first], fit, i == selected ? Style::selected : Style::plain));
 }
 
-std::string footer(const TopState& state) {
+std::string footer(const TopState& state, std::size_t columns) {
     if (!state.prompt.empty()) return state.prompt;
-    const std::string shown =
-        std::to_string(state.total) + " streams, " + state.filter + ", by " + sort_keys()[state.sort].name;
-    return (state.may_change ? "q quit  s start  x stop  p pause  r rate  c clear  / filter  o sort   "
-                             : "q quit  / filter  o sort  (read only)   ") +
-           shown;
+    const std::string keys =
+        state.may_change ? "q quit  s start  x stop  p pause/resume  r rate  c clear  / filter  o sort"
+                         : "q quit  / filter  o sort  read only";
+    return columns > width_of(keys) ? keys : "q quit s/x start/stop p pause r rate / o";
+}
+
+// Everything above the table of streams.
+std::vector<Row> above_streams(const TopState& state, std::size_t rows, std::size_t columns) {
+    const bool low = rows < low_screen;
+    std::vector<Row> out{title(state, columns)};
+    if (Row told = notice(state); !low || !told.empty()) out.push_back(std::move(told));
+    add_ports(out, state, std::max<std::size_t>(1, rows / 5), std::max<std::size_t>(columns, 40));
+    add_workers(out, state, std::max<std::size_t>(1, rows / 8), columns);
+    out.emplace_back();
+    return out;
 }
 
 void clip(std::vector<Row>& rows, std::size_t columns) {
@@ -280,19 +342,21 @@ std::vector<json> sorted_streams(const TopState& state) {
 
 std::string selected_stream(const TopState& state) {
     const std::vector<json> streams = sorted_streams(state);
-    return streams.empty() ? "" : text_of(at(streams[std::min(state.selected, streams.size() - 1)], "/name"));
+    return streams.empty() ? "" : text_of(at(streams[selected_here(state, streams.size())], "/name"));
+}
+
+std::size_t streams_shown(const TopState& state, std::size_t rows, std::size_t columns) {
+    const std::size_t others = above_streams(state, rows, columns).size() + 2;  // heading and keys
+    return rows > others ? rows - others : 0;
 }
 
 std::vector<Row> draw_top(const TopState& state, std::size_t rows, std::size_t columns) {
-    std::vector<Row> out{title(state), notice(state)};
-    const std::size_t quarter = std::max<std::size_t>(1, rows / 5);
-    add_ports(out, state, quarter, std::max<std::size_t>(columns, 40));
-    add_workers(out, state, std::max<std::size_t>(1, rows / 8), columns);
-    out.emplace_back();
-    const std::size_t above = out.size() + 2;
-    add_streams(out, state, rows > above ? rows - above : 0, columns);
+    std::vector<Row> out = above_streams(state, rows, columns);
+    const std::size_t shown = streams_shown(state, rows, columns);
+    out.back() = {{where(state, shown), Style::plain}};
+    add_streams(out, state, shown, columns);
     out.resize(rows > 0 ? rows - 1 : 0);
-    if (rows > 0) out.push_back({{footer(state), Style::head}});
+    if (rows > 0) out.push_back({{footer(state, columns), Style::head}});
     clip(out, columns);
     return out;
 }

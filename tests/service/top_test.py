@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """volleyctl top in a terminal of tmux, before a running volleyd. usage: top_test.py VOLLEYD VOLLEYCTL      77: no tmux here"""
-import pathlib, shutil, subprocess, sys, tempfile, unittest
+import pathlib, re, shutil, subprocess, sys, tempfile, unittest
 
 import volley
 
@@ -47,7 +47,7 @@ class Top(unittest.TestCase):
             self.assertTrue(any(row.startswith("east") and "10Gbps" in row for row in rows))
             self.assertTrue(any(row.startswith("busy:") and "tx-3" in row and "ring" in row and "pool" in row for row in rows))
             self.assertTrue(any(row.startswith("STREAM") and "late p99" in row and "lost" in row for row in rows))
-            self.assertTrue(any(row.startswith("q quit") for row in rows))
+            self.assertTrue(any(row.startswith("q quit") and row.rstrip().endswith("o sort") for row in rows), "every key is told")
             self.assertTrue(all(len(row) <= 80 for row in rows))
 
     def test_a_wide_screen_shows_more_columns(self):
@@ -73,7 +73,7 @@ class Top(unittest.TestCase):
             terminal.keys("o", "o")
             terminal.wait(lambda text: "by pps" in text and text.index("gamma") < text.index("alpha"), "the order by rate")
             terminal.keys("/", "a", "l", "*", "Enter")
-            terminal.wait(lambda text: "1 streams, al*" in text and "gamma" not in text, "the filter")
+            terminal.wait(lambda text: "1 stream, filter al*" in text and "gamma" not in text, "the filter")
             terminal.keys("x")
             daemon.wait_for_state("idle")
             terminal.wait(lambda text: "idle" in text.split("\n")[0], "idle")
@@ -94,9 +94,13 @@ class Top(unittest.TestCase):
         last = f"many-{count // 10 - 1:04}"
         many = volley.configuration(streams=[volley.stream(f"many-{i:05}", rate="10pps") for i in range(count)])
         with volley.Volleyd(VOLLEYD, many) as daemon, Terminal(100, 24, top(daemon)) as terminal:
-            terminal.wait(lambda text: f"{count} streams" in text and "many-00000" in text, "the first streams")
+            terminal.wait(lambda text: f"{count} streams, 1 to" in text and "many-00000" in text, "the first streams")
+            terminal.keys("End")
+            terminal.wait(lambda text: f"to {count} shown" in text and f"many-{count - 1:05}" in text, "the last page")
+            terminal.keys("Home", "NPage")
+            terminal.wait(lambda text: "many-00000" not in text and "many-00020" in text, "the second page")
             terminal.keys("/", *last, "*", "Enter")
-            terminal.wait(lambda text: f"10 streams, {last}*" in text and f"{last}9" in text, "the last streams")
+            terminal.wait(lambda text: f"10 streams, filter {last}*" in text and f"{last}9" in text, "the last streams")
             terminal.keys("p")
             terminal.wait(lambda text: "paused" in text, "a paused one")
 
@@ -116,6 +120,17 @@ class Top(unittest.TestCase):
                     self.assertEqual((folder / "before").read_text(), (folder / "after").read_text())
                     self.assertEqual((folder / "status").read_text().strip(), "0" if way == "q" else "143")
                     self.assertNotIn("STREAM", terminal.text())
+
+    def test_a_screen_of_40_by_10_shows_whole_figures_and_streams(self):
+        with volley.Volleyd(VOLLEYD, volley.configuration()) as daemon, Terminal(40, 10, top(daemon)) as terminal:
+            terminal.wait(lambda text: "alpha" in text and "beta" in text, "the streams")
+            rows = terminal.text().split("\n")
+            self.assertTrue(any(re.fullmatch(r"busy:.*(%|pool \d+/\d+) *", row) for row in rows), rows)
+            self.assertTrue(all(len(row) <= 40 for row in rows))
+
+    def test_a_terminal_that_is_not_known_is_said(self):
+        with Terminal(80, 24, f"TERM=nonsense {VOLLEYCTL} top; echo status $?; sleep 60") as terminal:
+            terminal.wait(lambda text: "is not known here; set TERM" in text and "status 64" in text, "the message")
 
     def test_without_a_terminal_it_says_what_to_use(self):
         done = subprocess.run([VOLLEYCTL, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
