@@ -6,13 +6,17 @@
   const kept = 600;          // points a plot keeps: ten minutes at a tick a second
   const pageSize = 50;       // streams a page
   const plottedStreams = 8;  // lines in the plot of streams
-  const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c6d31"];
+  // Told apart by those who do not see all colours too; brighter on a dark page.
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const onLight = ["#0072b2", "#d55e00", "#008060", "#b0548a", "#946200", "#2a86bd", "#6b6b6b", "#7d5f28"];
+  const onDark = ["#56b4e9", "#ff8c42", "#3ddba5", "#ee9fcb", "#f0c040", "#8fd3ff", "#b0b0b0", "#d2b06a"];
   const $ = id => document.getElementById(id);
 
   // ---- Numbers
 
   const whole = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
   const short = new Intl.NumberFormat("en", {maximumFractionDigits: 3});
+  const three = new Intl.NumberFormat("en", {maximumSignificantDigits: 3});
 
   function scaled(value) {
     for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
@@ -21,9 +25,18 @@
     return short.format(value);
   }
 
+  function time(ns) {
+    for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+      if (Math.abs(ns) >= size) return three.format(ns / size) + " " + unit;
+    }
+    return whole.format(ns) + " ns";
+  }
+
   const formats = {
     count: value => whole.format(value),
     rate: scaled,
+    time,
+    ppm: value => (Math.abs(value) < 100 ? short : whole).format(value),
     ratio: value => short.format(value),
     percent: value => whole.format(value * 100) + " %",
   };
@@ -78,7 +91,7 @@
 
   function note(text) {
     const item = document.createElement("li");
-    item.textContent = new Date().toLocaleTimeString() + "  " + text;
+    item.textContent = clock(Date.now() / 1000) + "  " + text;
     $("events").prepend(item);
     while ($("events").children.length > 200) $("events").lastChild.remove();
   }
@@ -96,7 +109,9 @@
         const text = value === null ? "–" : column.as ? formats[column.as](value) : String(value);
         if (cell.textContent !== text) cell.textContent = text;
         if (value === null) delete cell.dataset.value; else cell.dataset.value = value;
-        cell.className = [column.as ? "n" : "", column.mark ? column.mark(row) : ""].join(" ").trim();
+        if (column.as === "time" && value !== null) cell.title = whole.format(value) + " ns";
+        if (c === 0) cell.title = text;
+        cell.className = [column.as || column.right ? "n" : "", column.mark ? column.mark(row) : ""].join(" ").trim();
       });
       line.dataset.name = row.name;
     });
@@ -110,28 +125,36 @@
     {of: port => (port.link.up ? "up " + (port.link.speed_bps ? scaled(port.link.speed_bps) + "bit/s" : "") : "down: " + (port.link.reason || "no link")),
       mark: port => (port.link.up ? "up" : "down")},
     {of: at("tx.packets"), as: "count"}, {of: at("tx.pps"), as: "rate"}, {of: at("tx.l1_bps"), as: "rate"}, {of: at("tx.l2_bps"), as: "rate"},
+    {of: at("tx.unsent"), as: "count", mark: bad("tx.unsent")},
     {of: at("rx.packets"), as: "count"}, {of: at("rx.pps"), as: "rate"}, {of: at("rx.missed"), as: "count", mark: bad("rx.missed")},
+    {of: at("rx.unmatched"), as: "count"},
     {of: at("tail"), as: "ratio"},
   ];
   const streamColumns = [
     {of: at("name")}, {of: at("state")},
     {of: at("tx.packets"), as: "count"}, {of: at("tx.pps"), as: "rate"}, {of: at("target_pps"), as: "rate"},
-    {of: at("rate_error_ppm"), as: "ratio"}, {of: at("shortfall_packets"), as: "count", mark: bad("shortfall_packets")},
-    {of: at("lateness_ns.p99"), as: "count"}, {of: at("rx.packets"), as: "count"},
-    {of: at("rx.lost"), as: "count", mark: bad("rx.lost")}, {of: at("rx.corrupted"), as: "count", mark: bad("rx.corrupted")},
-    {of: at("rx.latency_ns.p50"), as: "count"}, {of: at("rx.latency_ns.p99"), as: "count"},
+    {of: at("rate_error_ppm"), as: "ppm"}, {of: at("shortfall_packets"), as: "count", mark: bad("shortfall_packets")},
+    {of: at("lateness_ns.p99"), as: "time"}, {of: at("rx.packets"), as: "count"},
+    {of: at("rx.lost"), as: "count", mark: bad("rx.lost")}, {of: at("rx.duplicates"), as: "count", mark: bad("rx.duplicates")},
+    {of: at("rx.reordered"), as: "count", mark: bad("rx.reordered")}, {of: at("rx.corrupted"), as: "count", mark: bad("rx.corrupted")},
+    {of: at("rx.latency_ns.p50"), as: "time"}, {of: at("rx.latency_ns.p99"), as: "time"},
   ];
   const workerColumns = [
     {of: at("name")}, {of: at("lcore"), as: "count"}, {of: at("busy_ratio"), as: "percent"}, {of: at("cycles_per_packet"), as: "ratio"},
-    {of: worker => (worker.ring ? worker.ring.occupancy + " of " + worker.ring.capacity : null)},
-    {of: worker => (worker.mempool ? worker.mempool.free + " of " + worker.mempool.size : null)},
+    {of: worker => (worker.ring ? worker.ring.occupancy + " of " + worker.ring.capacity : null), right: true},
+    {of: worker => (worker.mempool ? worker.mempool.free + " of " + worker.mempool.size : null), right: true},
   ];
+
+  function clock(seconds) {
+    return new Date(seconds * 1000).toLocaleTimeString("en-GB");
+  }
 
   // ---- Plots: null where a line has no value, so a gap is a gap
 
   class Plot {
-    constructor(id) {
+    constructor(id, text) {
       this.holder = $(id);
+      this.text = text;  // of a value
       this.labels = [];
       this.data = [[]];
       this.plot = null;
@@ -143,7 +166,14 @@
       this.data[0].push(time);
       labels.forEach((label, i) => this.data[i + 1].push(values[label]));
       if (this.data[0].length > kept) this.data.forEach(column => column.shift());
-      if (this.plot) this.plot.setData(this.data);
+      if (!this.plot) return;
+      this.plot.setData(this.data);
+      this.latest();
+    }
+
+    // Where no cursor says which values, the legend has the latest.
+    latest() {
+      if (this.data[0].length && !(this.plot.cursor.left >= 0)) this.plot.setLegend({idx: this.data[0].length - 1});
     }
 
     relabel(labels) {
@@ -151,17 +181,29 @@
       const empty = () => new Array(this.data[0].length).fill(null);
       this.data = [this.data[0], ...labels.map(label => old.get(label) || empty())];
       this.labels = labels;
-      if (!window.uPlot) return;
+      this.draw();
+    }
+
+    // Anew, with the colours that fit the page.
+    draw() {
+      if (!window.uPlot || !this.labels.length) return;
       if (this.plot) this.plot.destroy();
+      const colours = dark.matches ? onDark : onLight;
+      const names = this.labels.map(label => label.replace(/ [TR]X$/, ""));
+      const shown = [...new Set(names)];
       const ink = getComputedStyle(document.body).color;
       const axis = {stroke: ink, grid: {stroke: "#8884"}, ticks: {stroke: "#8884"}};
       this.plot = new uPlot({
         width: this.width(), height: 200, cursor: {y: false},
-        scales: {x: {range: (_, low, high) => [low, Math.max(high, low + 60)]}, y: {range: (_, low, high) => [Math.min(0, low || 0), Math.max(1e-9, high || 1)]}},
-        axes: [axis, {...axis, size: 70, values: (_, ticks) => ticks.map(scaled)}],
-        series: [{}, ...labels.map((label, i) => ({label, stroke: colours[i % colours.length], width: 2, spanGaps: false,
-          value: (_, value) => (value === null ? "–" : scaled(value))}))],
+        scales: {x: {range: (_, low, high) => [low, Math.max(high, low + 60)]}, y: {range: (_, low, high) => [Math.min(0, low || 0), 1.05 * Math.max(1e-9, high || 1)]}},
+        axes: [{...axis, space: 80, values: (_, ticks) => ticks.map(clock)}, {...axis, size: 70, values: (_, ticks) => ticks.map(this.text)}],
+        // A port has one colour; what it receives is dashed, so that it does not hide what it sends.
+        series: [{label: "Time", value: (_, value) => (value === null ? "–" : clock(value))},
+          ...this.labels.map((label, i) => ({label, stroke: colours[shown.indexOf(names[i]) % colours.length], width: 2, spanGaps: false,
+            dash: label.endsWith(" RX") ? [4, 6] : undefined, value: (_, value) => (value === null || value === undefined ? "–" : this.text(value))}))],
+        hooks: {setCursor: [plot => { if (this.plot === plot) this.latest(); }]},
       }, this.data, this.holder);
+      this.latest();
     }
 
     width() { return Math.max(240, this.holder.clientWidth); }
@@ -169,7 +211,9 @@
   }
 
   const plots = {};
-  for (const name of ["ports", "streams", "lateness", "latency", "tail", "loss"]) plots[name] = new Plot("chart-" + name);
+  for (const [name, text] of Object.entries({ports: scaled, streams: scaled, lateness: time, latency: time, tail: formats.ratio, loss: scaled}))
+    plots[name] = new Plot("chart-" + name, text);
+  dark.addEventListener("change", () => Object.values(plots).forEach(plot => plot.draw()));
   window.addEventListener("resize", () => Object.values(plots).forEach(plot => plot.resize()));
   if (!window.uPlot) document.querySelector(".charts").hidden = true;
 
@@ -205,6 +249,7 @@
     plots.ports.add(time, ports);
     plots.tail.add(time, tails);
     plots.streams.add(time, Object.fromEntries(line.streams.slice(0, plottedStreams).map(stream => [stream.name, pick(stream, "tx.pps")])));
+    $("plotted").textContent = line.streams.length > plottedStreams ? `, the first ${plottedStreams}` : "";
     plots.lateness.add(time, {p50: worst(line.streams, "lateness_ns.p50"), p99: worst(line.streams, "lateness_ns.p99")});
     plots.latency.add(time, {p50: worst(line.streams, "rx.latency_ns.p50"), p99: worst(line.streams, "rx.latency_ns.p99")});
     plots.loss.add(time, {lost: sum(line.streams, "rx.lost")});
@@ -215,7 +260,11 @@
   let last = null;
 
   function notice(line) {
-    if (last === null) return;
+    if (last === null) {
+      note("connected; state " + line.state + ", generation " + line.generation);
+      line.warnings.forEach(note);
+      return;
+    }
     if (line.sequence < last.sequence) note("volleyd was restarted");
     if (line.state !== last.state) note("state " + last.state + " → " + line.state);
     if (line.generation !== last.generation) note("generation " + line.generation);
