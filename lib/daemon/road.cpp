@@ -94,9 +94,10 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
             settings.packets_per_tail_write = ports_[p]->packets_per_tail_write();
             settings.offloads = ports_[p]->tx_offloads();
             const std::string name = std::to_string(settings.port.value) + "_" + std::to_string(w);
-            lanes_.push_back(std::make_unique<worker::TxLane>(
-                settings, name, tx->descriptors, frame, ports_[p]->socket(),
-                traffic::ticks_of(worker::horizon, tsc_hz()), inline_dispatch));
+            lanes_.push_back(
+                std::make_unique<worker::TxLane>(settings, name, tx->descriptors, frame, ports_[p]->socket(),
+                                                 traffic::ticks_of(worker::horizon, tsc_hz()),
+                                                 inline_dispatch, ports_[p]->tx_pool(settings.queue)));
             worker::TxLane& lane = *lanes_.back();
             lane.lcore = LcoreId{tx->lcores[w]};
             lane.port = p;

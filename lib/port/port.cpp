@@ -19,6 +19,7 @@ namespace volley::port {
 namespace {
 
 constexpr std::string_view ixgbe_driver = "net_ixgbe";
+constexpr std::string_view af_xdp_driver = "net_af_xdp";
 
 std::string before_comma(const std::string& device) {
     return device.substr(0, device.find(','));
@@ -58,7 +59,7 @@ std::string queue_hint(const std::string& driver) {
     if (driver == "net_virtio_user")
         return "add queues=N to the device's arguments, or take lcores from tx.lcores";
     if (driver == "net_vmxnet3") return "vmxnet3 takes 1, 2, 4 or 8 lcores in tx.lcores";
-    if (driver == "net_af_xdp")
+    if (driver == af_xdp_driver)
         return "add queue_count=N to the device's arguments, or take lcores from tx.lcores";
     return "take lcores from tx.lcores";
 }
@@ -110,7 +111,7 @@ Port::~Port() {
     } else {
         rte_eth_dev_close(id_.value);
     }
-    if (rx_pool_ != nullptr) rte_mempool_free(rx_pool_);
+    for (rte_mempool* const pool : rx_pools_) rte_mempool_free(pool);
 }
 
 // A device may be there already (PCI, named to the EAL) or come with this probe; a plugin's vdev may bring an
@@ -204,7 +205,7 @@ Port::Queues Port::queue_counts(const rte_eth_dev_info& info) const {
         return static_cast<std::uint16_t>(queues ? queues->lcores.size() : 0);
     };
     Queues out{count(settings_.tx), count(settings_.rx)};
-    if (driver_ == "net_tap" || driver_ == "net_af_xdp") {
+    if (driver_ == "net_tap" || driver_ == af_xdp_driver) {
         if (out.rx != 0 && out.tx != 0 && out.rx != out.tx) {
             throw dpdk::Error("port " + name() + ": " + driver_ +
                                   " has as many RX as TX queues, but tx.lcores has " +
@@ -226,7 +227,7 @@ Port::Queues Port::queue_counts(const rte_eth_dev_info& info) const {
     return out;
 }
 
-void Port::configure_queues(std::uint32_t longest_rx) {
+void Port::configure_queues(std::uint32_t longest_frame, std::uint32_t longest_rx) {
     rte_eth_dev_info info{};
     int code = rte_eth_dev_info_get(id_.value, &info);
     if (code != 0) throw dpdk::Error("reading what port " + name() + " can do", code);
@@ -256,7 +257,10 @@ void Port::configure_queues(std::uint32_t longest_rx) {
         throw dpdk::Error("sizing the rings of port " + name(), code,
                           "change tx.descriptors or rx.descriptors");
     set_up_tx_queues(queues.tx, tx_descriptors, queue_settings(info.default_txconf));
-    set_up_rx_queues(queues.rx, rx_descriptors, longest_rx);
+    // A buffer that is sent from has room for the longest frame that a later reload may send, too.
+    const std::uint32_t max_frame = settings_.tx ? settings_.tx->max_frame.value_or(0) : 0;
+    set_up_rx_queues(queues.rx, rx_descriptors,
+                     sends_from_rx_pools() ? std::max({longest_rx, longest_frame, max_frame}) : longest_rx);
 }
 
 void Port::set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx) {
@@ -273,26 +277,39 @@ void Port::set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, con
     if (listener && queues != 0) confirm_tx_path(listener->heard());
 }
 
-// One pool for all queues of the port: full rings, bursts in hand, and what each lcore's cache may hold. A
-// frame always fits one buffer, so receivers see no chains.
-void Port::set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest) {
-    if (queues == 0) return;
-    const unsigned cache = settings_.rx ? 256 : 0;
+// af_xdp registers a queue's RX pool with the kernel and copies what is sent from any other. Nothing is ever
+// taken from the RX queues of a port that only sends, so what a buffer of its pool holds stays as it was
+// sent.
+bool Port::sends_from_rx_pools() const noexcept {
+    return driver_ == af_xdp_driver && settings_.tx && !settings_.rx;
+}
+
+// Full rings, bursts in hand, and what each lcore's cache may hold. A frame always fits one buffer, so
+// receivers see no chains.
+rte_mempool* Port::rx_pool(std::uint16_t queue, std::uint16_t queues, std::uint16_t descriptors,
+                           std::uint32_t longest) {
+    const std::size_t at = sends_from_rx_pools() ? queue : 0;
+    if (at < rx_pools_.size()) return rx_pools_[at];
+    const unsigned cache = sends_from_rx_pools() ? RTE_MEMPOOL_CACHE_MAX_SIZE : settings_.rx ? 256U : 0U;
     // af_xdp fills a ring of 2048 from it.
-    const unsigned least = driver_ == "net_af_xdp" ? 8191 : 2047;
+    const unsigned least = driver_ == af_xdp_driver ? 8191 : 2047;
     const unsigned count = std::max(queues * (descriptors + 512U + cache * 2U) + 511U, least);
     const std::uint32_t frame = std::max<std::uint32_t>({longest, settings_.mtu.value_or(0) + 26, 2048});
     const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((frame + 127) & ~127U));
-    const std::string pool = "rx_" + std::to_string(id_.value);
-    if (rx_pool_ == nullptr) rx_pool_ = make_mbuf_pool(pool, count, cache, room, socket_);
-    if (rx_pool_ == nullptr) {
-        throw dpdk::Error("creating mempool " + pool + " of " + std::to_string(count) + " buffers of " +
+    const std::string name = "rx_" + std::to_string(id_.value) + "_" + std::to_string(at);
+    rte_mempool* const pool = make_mbuf_pool(name, count, cache, room, socket_);
+    if (pool == nullptr) {
+        throw dpdk::Error("creating mempool " + name + " of " + std::to_string(count) + " buffers of " +
                               std::to_string(room) + " bytes",
                           rte_errno, "raise eal.memory_mib, or lower rx.descriptors");
     }
+    return rx_pools_.emplace_back(pool);
+}
+
+void Port::set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest) {
     for (std::uint16_t q = 0; q < queues; ++q) {
         const int code = rte_eth_rx_queue_setup(id_.value, q, descriptors, static_cast<unsigned>(socket_),
-                                                nullptr, rx_pool_);
+                                                nullptr, rx_pool(q, queues, descriptors, longest));
         if (code != 0) {
             throw dpdk::Error("setting up RX queue " + std::to_string(q) + " of port " + name(), code,
                               queue_hint(driver_));
@@ -333,7 +350,7 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
 
 void Port::set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,
                          std::uint32_t longest_rx) {
-    configure_queues(longest_rx);
+    configure_queues(longest_frame, longest_rx);
     map_queue_statistics();
     set_mtu(longest_frame, longest_stream);
 }

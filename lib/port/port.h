@@ -61,6 +61,11 @@ class Port {
     /// Checksums that the device computes (RTE_ETH_TX_OFFLOAD_*): none unless tx.offload asks for those it
     /// can.
     [[nodiscard]] std::uint64_t tx_offloads() const noexcept { return tx_offloads_; }
+    /// After start(): the pool whose buffers the device sends without copying them first; nullptr where any
+    /// pool is as good. It outlives the port's being stopped, not the port.
+    [[nodiscard]] rte_mempool* tx_pool(QueueId queue) const noexcept {
+        return sends_from_rx_pools() ? rx_pools_[queue.value] : nullptr;
+    }
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
     /// The device was set up to raise an interrupt when a packet comes to an RX queue, as far as one can say
     /// before asking for it. Only receivers of mode "adaptive" want that.
@@ -91,9 +96,12 @@ class Port {
     [[nodiscard]] Queues queue_counts(const rte_eth_dev_info& info) const;
     void set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,
                        std::uint32_t longest_rx);
-    void configure_queues(std::uint32_t longest_rx);
+    void configure_queues(std::uint32_t longest_frame, std::uint32_t longest_rx);
+    [[nodiscard]] bool sends_from_rx_pools() const noexcept;
     void set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx);
     void set_up_rx_queues(std::uint16_t queues, std::uint16_t descriptors, std::uint32_t longest);
+    [[nodiscard]] rte_mempool* rx_pool(std::uint16_t queue, std::uint16_t queues, std::uint16_t descriptors,
+                                       std::uint32_t longest);
     [[nodiscard]] rte_eth_txconf queue_settings(rte_eth_txconf defaults) const;
     [[nodiscard]] ixgbe::TxRules tx_rules() const;
     void confirm_tx_path(std::optional<ixgbe::TxPath> said);
@@ -113,7 +121,7 @@ class Port {
     bool probed_here_ = false;  ///< not by the EAL at its start: this object takes it away again
     bool started_ = false;
     bool rx_interrupts_ = false;
-    rte_mempool* rx_pool_ = nullptr;
+    std::vector<rte_mempool*> rx_pools_;   ///< one for all queues, or one each
     mutable std::mutex statistics_mutex_;  ///< guards statistics_
     Statistics statistics_;
 };

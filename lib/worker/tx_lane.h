@@ -18,9 +18,12 @@ inline constexpr Duration horizon{200'000};
 /// One TX queue of one port with everything that feeds it. Members in the order in which they need each
 /// other.
 struct TxLane {
+    /// of_device: Port::tx_pool(), or nullptr for a pool of its own.
     TxLane(const TxWorker::Settings& settings, const std::string& name, std::uint32_t descriptors,
-           std::uint32_t longest_frame, int socket, Tsc ahead, bool inline_dispatch)
-        : pool("tx_" + name, descriptors, longest_frame, socket),
+           std::uint32_t longest_frame, int socket, Tsc ahead, bool inline_dispatch,
+           rte_mempool* of_device = nullptr)
+        : pool(of_device != nullptr ? TxPool(*of_device)
+                                    : TxPool("tx_" + name, descriptors, longest_frame, socket)),
           ring("ring_" + name, ring_capacity, socket),
           worker(settings, pool, ring),
           lane(ring, worker.bursts_done(), ahead, inline_dispatch) {

@@ -38,13 +38,19 @@ TxPool::TxPool(const std::string& name, std::uint32_t descriptors, std::uint32_t
         std::max<std::uint32_t>(descriptors + 512 + cache_size + cache_size / 2, 2048);
     data_room_ = std::max<std::uint32_t>(longest_frame, 1518) + 2;
     const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((data_room_ + 63) & ~63U));
-    pool_.reset(port::make_mbuf_pool(name, count, cache_size, room, socket));
+    pool_ = {port::make_mbuf_pool(name, count, cache_size, room, socket), Free{}};
     if (!pool_) {
         throw dpdk::Error("creating mempool " + name + " of " + std::to_string(count) + " buffers of " +
                               std::to_string(room) + " bytes",
                           rte_errno, "raise eal.memory_mib, or lower tx.descriptors or max_frame");
     }
     // rte_pktmbuf_init zeroes the dynamic field: no buffer holds a template yet, for ids start at 1.
+    content_id_offset();
+}
+
+TxPool::TxPool(rte_mempool& of_device)
+    : pool_(&of_device, Free{false}),
+      data_room_(rte_pktmbuf_data_room_size(&of_device) - std::uint32_t{RTE_PKTMBUF_HEADROOM}) {
     content_id_offset();
 }
 
