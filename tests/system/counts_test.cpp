@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
+#include "system/long_run.h"
 #include "system/volleyd.h"
 
 namespace volley::test {
@@ -114,6 +117,55 @@ TEST_P(Endings, of_every_kind_are_exact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OneToEightWorkers, Endings, testing::Range(1U, 9U));
+
+class Stopped : public testing::TestWithParam<unsigned> {};
+
+// Whatever is emitted when the order comes is sent and counted, by the device as by every sum over it: once
+// by control, once by a signal.
+TEST_P(Stopped, by_control_and_by_a_signal_leaves_no_packet_uncounted) {
+    const unsigned workers = GetParam();
+    if (sanitized() && workers != 3) GTEST_SKIP() << "a start takes seconds";
+    json config = configuration(
+        workers, workers == 3, {port("east", "net_null0,copy=0,no-rx=1", workers)},
+        {{{"name", "most"}, {"port", "east"}, {"rate", "max"}, {"packet", raw_packet()}},
+         {{"name", "paced"}, {"port", "east"}, {"rate", "20kpps"}, {"burst", 7}, {"packet", raw_packet()}}});
+    Volleyd volleyd(config);
+    const auto sending = [](const json& line) {
+        return line.at("type") == "snapshot" && line.at("state") == "running" &&
+               named(line.at("streams"), "paced").at("tx").at("packets") > 100;
+    };
+    const auto control = [&](const std::string& verb) {
+        const Result done =
+            run({volleyctl_path(), "--socket", volleyd.dir().file("test.control.sock"), verb});
+        EXPECT_EQ(done.status, 0) << done.err;
+    };
+    ASSERT_TRUE(volleyd.wait_for_line(sending)) << volleyd.process().err();
+    control("stop");
+    const auto first = volleyd.wait_for_line([](const json& line) { return line.at("type") == "report"; });
+    ASSERT_TRUE(first) << volleyd.process().err();
+    expect_consistent(volleyd.lines()[*first]);
+    control("start");
+    ASSERT_TRUE(volleyd.wait_for_line(sending, *first)) << volleyd.process().err();
+    volleyd.process().signal(SIGTERM);
+    EXPECT_EQ(volleyd.wait(), 0) << volleyd.process().err();
+    const json report = volleyd.report();
+    expect_consistent(report);
+    EXPECT_NE(report.at("run_id"), volleyd.lines()[*first].at("run_id"));
+    EXPECT_EQ(report.at("queues").size(), workers);
+}
+
+INSTANTIATE_TEST_SUITE_P(OneToEightWorkers, Stopped, testing::Values(1U, 2U, 3U, 8U));
+
+/// How long the clocks are compared: a millionth is one packet of 10 kpps in 100 s.
+unsigned seconds_of_rates() {
+    return std::getenv("VOLLEY_LONG") != nullptr ? 100 : 1;
+}
+
+// What the machine did not let go out in time is told; the time line is that of the clock.
+TEST(LongRun, of_ten_thousand_and_a_million_packets_a_second_has_the_rate_of_the_clock) {
+    const json report = run_volleyd(rates_config(seconds_of_rates(), "net_null0,copy=0,no-rx=1"));
+    expect_rates(report, seconds_of_rates());
+}
 
 TEST(Blackhole, takes_a_hundred_million_packets_from_two_queues_exactly) {
     const std::uint64_t count = sanitized() ? 1'000'000 : 100'000'000;

@@ -256,34 +256,58 @@ TEST(exact_times, of_a_recording_shared_by_three_lanes) {
     expect_exact(specs, {due});
 }
 
-// Different rates that add up to 1 Mpps on one worker: 2 s of them, 10 s with VOLLEY_LONG.
-TEST(counts, of_few_and_many_streams_are_off_by_less_than_a_burst) {
-    const std::uint64_t seconds = std::getenv("VOLLEY_LONG") != nullptr ? 10 : 2;
-    for (const std::uint32_t streams : {1U, 10U, 1'000U, 20'000U}) {
+/// Streams of different rates that add up to 1 Mpps, over so many lanes.
+struct Many {
+    Many(std::uint32_t streams, std::uint32_t burst_size, std::uint32_t lane_count)
+        : burst(burst_size), sent(streams) {
         const std::uint64_t shares = std::uint64_t{streams} * (streams + 1) / 2;
-        const std::uint32_t burst = streams < 100 ? 32 : 1;
-        std::vector<LaneStream> specs;
         for (std::uint32_t s = 0; s < streams; ++s)
-            specs.push_back(model::stream(s, reduced(1'000'000 * (std::uint64_t{s} + 1), shares), burst));
-        LaneSchedule lane(specs, forever, hz);
-        lane.adopt(nullptr, 0);
-        std::vector<std::uint64_t> sent(streams);
+            rates.push_back(reduced(1'000'000 * (std::uint64_t{s} + 1), shares));
+        for (std::uint32_t l = 0; l < lane_count; ++l) {
+            std::vector<LaneStream> specs;
+            for (std::uint32_t s = 0; s < streams; ++s)
+                specs.push_back(model::stream(s, rates[s], burst, lane_count, l));
+            schedules.push_back(std::make_unique<LaneSchedule>(specs, forever, hz));
+            schedules.back()->adopt(nullptr, 0);
+        }
+    }
+    void run(Tsc until, Tsc step) {
         std::vector<TemplateBurst> out(256);
-        const Tsc step = hz / 10'000;
-        for (Tsc now = 0; now < seconds * hz; now += step) {
-            for (std::uint32_t n = 256; n == 256;) {
-                n = lane.fill(now, now, 256, 0, out.data());
-                for (std::uint32_t b = 0; b < n; ++b) sent[out[b].stream] += out[b].count;
+        for (Tsc now = 0; now < until; now += step) {
+            for (const auto& schedule : schedules) {
+                for (std::uint32_t n = 256; n == 256;) {
+                    n = schedule->fill(now, now, 256, 0, out.data());
+                    for (std::uint32_t b = 0; b < n; ++b) sent[out[b].stream] += out[b].count;
+                }
             }
         }
-        for (std::uint32_t s = 0; s < streams; ++s) {
-            // Up to the last look: so many packets are due, and those of one burst together.
-            const Uint128 due = Uint128{seconds * hz - step} * specs[s].pps.num;
-            const auto wanted = static_cast<std::uint64_t>(due / (Uint128{specs[s].pps.den} * hz)) + 1;
-            ASSERT_GE(sent[s] + 1, wanted) << streams << ' ' << s;
-            ASSERT_LE(sent[s], wanted + burst) << streams << ' ' << s;
+    }
+
+    std::uint32_t burst;
+    std::vector<Rational> rates;
+    std::vector<std::uint64_t> sent;  ///< by stream
+    std::vector<std::unique_ptr<LaneSchedule>> schedules;
+};
+
+// After 10 s, on one worker and shared by three.
+TEST(counts, of_few_and_many_streams_are_off_by_less_than_a_burst_over_any_number_of_lanes) {
+    constexpr std::uint64_t seconds = 10;
+    for (const std::uint32_t lane_count : {1U, 3U}) {
+        for (const std::uint32_t streams : {1U, 10U, 1'000U, 20'000U}) {
+            Many many(streams, streams < 100 ? 32 : 8, lane_count);
+            const Tsc step = hz / 10'000;
+            many.run(seconds * hz, step);
+            for (std::uint32_t s = 0; s < streams; ++s) {
+                // Up to the last look: so many packets are due, and those of one burst together.
+                const Uint128 due = Uint128{seconds * hz - step} * many.rates[s].num;
+                const auto wanted = static_cast<std::uint64_t>(due / (Uint128{many.rates[s].den} * hz)) + 1;
+                ASSERT_GE(many.sent[s] + 1, wanted) << streams << ' ' << s << " over " << lane_count;
+                ASSERT_LE(many.sent[s], wanted + many.burst) << streams << ' ' << s << " over " << lane_count;
+            }
+            for (const auto& schedule : many.schedules)
+                schedule->take_slips(
+                    [](StreamSlot, std::uint64_t, std::uint64_t) { ADD_FAILURE() << "slipped"; });
         }
-        lane.take_slips([](StreamSlot, std::uint64_t, std::uint64_t) { ADD_FAILURE() << "slipped"; });
     }
 }
 
