@@ -277,6 +277,35 @@ void Port::set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, con
     if (listener && queues != 0) confirm_tx_path(listener->heard());
 }
 
+namespace {
+
+// Bytes of the device's argument framesz=N; 0 where it has none.
+std::uint32_t frame_slot(const std::string& device) {
+    static const std::regex argument(",framesz=([0-9]{1,9})(,|$)");
+    std::smatch found;
+    return std::regex_search(device, found, argument) ? static_cast<std::uint32_t>(std::stoul(found[1])) : 0;
+}
+
+}  // namespace
+
+// Data room of a receive buffer that holds any frame whole, so that receivers see no chains. ixgbe uses as
+// many whole KiB of it as there are (SRRCTL.BSIZEPACKET) and takes its slower function for chains unless they
+// hold the longest frame with CRC and two tags; af_packet refuses buffers smaller than its slots.
+std::uint16_t Port::rx_room(std::uint32_t longest) const {
+    constexpr std::uint32_t above_frame = 12;
+    constexpr std::uint32_t above_mtu = 14 + above_frame;
+    const bool ixgbe = driver_ == ixgbe_driver;
+    std::uint32_t frame = std::max<std::uint32_t>(
+        {longest + (ixgbe ? above_frame : 0), settings_.mtu.value_or(0) + above_mtu, 2048});
+    if (driver_ == "net_af_packet") frame = std::max(frame, frame_slot(settings_.device));
+    const std::uint32_t step = ixgbe ? 1024 : 128;
+    const std::uint32_t room = RTE_PKTMBUF_HEADROOM + (frame + step - 1) / step * step;
+    if (room <= UINT16_MAX) return static_cast<std::uint16_t>(room);
+    throw dpdk::Error(
+        "port " + name() + ": no packet buffer holds slots of " + std::to_string(frame) + " bytes", EINVAL,
+        "lower framesz in the device's arguments to 32768");
+}
+
 // af_xdp registers a queue's RX pool with the kernel and copies what is sent from any other. Nothing is ever
 // taken from the RX queues of a port that only sends, so what a buffer of its pool holds stays as it was
 // sent.
@@ -284,8 +313,7 @@ bool Port::sends_from_rx_pools() const noexcept {
     return driver_ == af_xdp_driver && settings_.tx && !settings_.rx;
 }
 
-// Full rings, bursts in hand, and what each lcore's cache may hold. A frame always fits one buffer, so
-// receivers see no chains.
+// Full rings, bursts in hand, and what each lcore's cache may hold.
 rte_mempool* Port::rx_pool(std::uint16_t queue, std::uint16_t queues, std::uint16_t descriptors,
                            std::uint32_t longest) {
     const std::size_t at = sends_from_rx_pools() ? queue : 0;
@@ -294,8 +322,7 @@ rte_mempool* Port::rx_pool(std::uint16_t queue, std::uint16_t queues, std::uint1
     // af_xdp fills a ring of 2048 from it.
     const unsigned least = driver_ == af_xdp_driver ? 8191 : 2047;
     const unsigned count = std::max(queues * (descriptors + 512U + cache * 2U) + 511U, least);
-    const std::uint32_t frame = std::max<std::uint32_t>({longest, settings_.mtu.value_or(0) + 26, 2048});
-    const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + ((frame + 127) & ~127U));
+    const std::uint16_t room = rx_room(longest);
     const std::string name = "rx_" + std::to_string(id_.value) + "_" + std::to_string(at);
     rte_mempool* const pool = make_mbuf_pool(name, count, cache, room, socket_);
     if (pool == nullptr) {

@@ -96,6 +96,7 @@ class Port {
     [[nodiscard]] Queues queue_counts(const rte_eth_dev_info& info) const;
     void set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,
                        std::uint32_t longest_rx);
+    [[nodiscard]] std::uint16_t rx_room(std::uint32_t longest) const;
     void configure_queues(std::uint32_t longest_frame, std::uint32_t longest_rx);
     [[nodiscard]] bool sends_from_rx_pools() const noexcept;
     void set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, const rte_eth_txconf& tx);

@@ -38,13 +38,13 @@ void Evidence::remember(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64
     }
 }
 
-void Evidence::note(const Found& found, std::uint32_t k) noexcept {
+bool Evidence::note(const Found& found, std::uint32_t k) noexcept {
     const auto free = std::find_if(cases_.begin(), cases_.end(), [](const EvidenceCase& each) {
         return each.state.load(std::memory_order_acquire) == State::free;  // pairs with release()
     });
     if (free == cases_.end()) {
         dropped_.add(1);
-        return;
+        return false;
     }
     free->state.store(State::filling, std::memory_order_relaxed);
     free->found = found;
@@ -52,6 +52,7 @@ void Evidence::note(const Found& found, std::uint32_t k) noexcept {
     free->centre = burst_first_ + k;
     free->next = free->centre - std::min<std::uint64_t>(free->centre, around_);
     ++open_;
+    return true;
 }
 
 void Evidence::complete(bool now) noexcept {

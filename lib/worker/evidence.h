@@ -58,8 +58,8 @@ class Evidence {
 
     /// The worker: the packets of a burst, before they are looked at.
     void remember(rte_mbuf* const* mbufs, std::uint32_t count, std::uint64_t now_ns) noexcept;
-    /// The worker: packet k of the burst shows this.
-    void note(const Found& found, std::uint32_t k) noexcept;
+    /// The worker: packet k of the burst shows this. False: there was no room, which is counted.
+    bool note(const Found& found, std::uint32_t k) noexcept;
     /// The worker, at the end of a burst: completes the cases that are open.
     void settle() noexcept {
         if (open_ != 0) [[unlikely]]

@@ -78,19 +78,18 @@ class alignas(cache_line) RxStream {
         return latency > packet::time_mask - clock_slack_ns ? 0 : latency;
     }
 
-    /// True once a kind: nothing of it was found in this life before.
-    [[nodiscard]] bool is_first(Finding kind) noexcept {
-        const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
-        const bool first = (found_ & bit) == 0;
-        found_ |= bit;
-        return first;
-    }
+    /// Whether something of that kind is noted of this life.
+    [[nodiscard]] bool is_noted(Finding kind) const noexcept { return (noted_ & bit(kind)) != 0; }
+    void set_noted(Finding kind) noexcept { noted_ |= bit(kind); }
 
     [[nodiscard]] const SentAs& sent() const noexcept { return sent_; }
     [[nodiscard]] StreamRx& row() noexcept { return row_; }
 
   private:
     class Times;
+    static constexpr std::uint8_t bit(Finding kind) noexcept {
+        return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+    }
     /// What only streams that several workers share have.
     struct Lanes {
         std::unique_ptr<SequenceTracker[]> trackers;
@@ -122,7 +121,7 @@ class alignas(cache_line) RxStream {
     SequenceTracker lane_;      ///< of a stream with one
     const SentAs sent_;
     bool begun_ = false;      ///< a packet was taken
-    std::uint8_t found_ = 0;  ///< a bit a kind of finding
+    std::uint8_t noted_ = 0;  ///< a bit a kind of finding
 };
 static_assert(sizeof(RxStream) == 2 * cache_line);
 

@@ -42,6 +42,13 @@ inline void prefetch_trailer(const rte_mbuf* mbuf) noexcept {
 
 }  // namespace
 
+// Receive buffers hold any frame of a stream, but what a neighbour sends, or a device that cuts where it
+// likes, may come as a chain all the same. The frame as one piece: the price is a copy.
+const std::uint8_t* RxWorker::join(const rte_mbuf* chain, std::uint32_t k) noexcept {
+    std::uint8_t* const place = joined_.get() + std::size_t{k} * longest_chain;
+    return static_cast<const std::uint8_t*>(rte_pktmbuf_read(chain, 0, chain->pkt_len, place));
+}
+
 // Reads all signatures. Returns the bytes of the burst. What the runs are looked up in is on its way after.
 std::uint64_t RxWorker::find_runs(rte_mbuf* const* mbufs, std::uint32_t count) noexcept {
     constexpr std::uint64_t nobody = std::uint64_t{1} << 32;
@@ -54,12 +61,17 @@ std::uint64_t RxWorker::find_runs(rte_mbuf* const* mbufs, std::uint32_t count) n
     for (std::uint32_t k = 0; k < count; ++k) {
         if (k + header_ahead < count) rte_prefetch0(mbufs[k + header_ahead]);
         if (k + trailer_ahead < count) prefetch_trailer(mbufs[k + trailer_ahead]);
-        const auto* const frame = rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*);
-        const std::uint32_t length = mbufs[k]->data_len;
-        bytes += mbufs[k]->pkt_len;
+        const auto* frame = rte_pktmbuf_mtod(mbufs[k], const std::uint8_t*);
+        std::uint32_t length = mbufs[k]->data_len;
+        const std::uint32_t whole = mbufs[k]->pkt_len;
+        bytes += whole;
+        if (length != whole && whole <= longest_chain) [[unlikely]] {
+            frame = join(mbufs[k], k);
+            length = whole;
+        }
         packet::Signature signature;
         std::uint64_t origin = nobody;
-        if (length >= packet::signature_bytes && length == mbufs[k]->pkt_len &&
+        if (length >= packet::signature_bytes && length == whole &&
             packet::read_signature(frame + length - packet::signature_bytes, salt, signature)) {
             origin = signature.origin;
         }
@@ -93,6 +105,12 @@ void RxWorker::look_up_runs(std::uint64_t now_ns) noexcept {
     }
 }
 
+// The first of each kind, or, when there was no room for it, the next that finds some.
+void RxWorker::note(RxStream& stream, const Found& found, std::uint32_t k) noexcept {
+    if (stream.is_noted(found.kind) || !evidence_->note(found, k)) return;
+    stream.set_noted(found.kind);
+}
+
 // Packets that came when others of their stream were expected.
 void RxWorker::note_unusual(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept {
     using Fate = SequenceTracker::Fate;
@@ -102,18 +120,19 @@ void RxWorker::note_unusual(const Run& run, std::uint32_t count, const RxStream:
         const Finding kind = taken.fate[k] == Fate::after_gap ? Finding::loss
                              : taken.fate[k] == Fate::late    ? Finding::reordering
                                                               : Finding::duplicate;
-        if ((kind == Finding::loss && !judges_loss_) || !stream.is_first(kind)) continue;
-        evidence_->note({kind, stream.sent().slot, taken.instead[k], taken.index[k], 0}, run.first + k);
+        if (kind == Finding::loss && !judges_loss_) continue;
+        note(stream, {kind, stream.sent().slot, taken.instead[k], taken.index[k], 0}, run.first + k);
     }
 }
 
 // The first of the packets that were compared last: they begin with packet `from` of the run.
 void RxWorker::note_corrupted(const Run& run, std::uint32_t from, std::uint64_t first_index) noexcept {
-    if (evidence_ == nullptr || !run.life.stream->is_first(Finding::corruption)) return;
+    if (evidence_ == nullptr) return;
+    RxStream& stream = *run.life.stream;
     const Verifier::Wrong wrong = verifier_.first_wrong();
     const std::uint64_t index = first_index + wrong.at;
-    evidence_->note({Finding::corruption, run.life.stream->sent().slot, index, index, wrong.offset},
-                    run.first + from + wrong.at);
+    note(stream, {Finding::corruption, stream.sent().slot, index, index, wrong.offset},
+         run.first + from + wrong.at);
 }
 
 // Packets of a run with consecutive indices are made again together.

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "base/cache_line.h"
 #include "base/ids.h"
@@ -26,7 +27,13 @@ class RxWorker {
   public:
     static constexpr std::uint32_t burst = 32;
 
-    RxWorker(PortId port, QueueId queue) noexcept : port_(port), queue_(queue) {}
+    /// Longest frame that is followed though the device cut it into several buffers.
+    static constexpr std::uint32_t longest_chain = 16 * 1024;
+
+    RxWorker(PortId port, QueueId queue)
+        : port_(port),
+          queue_(queue),
+          joined_(std::make_unique_for_overwrite<std::uint8_t[]>(std::size_t{burst} * longest_chain)) {}
 
     /// Before launch: answers for the port's own addresses; outlives the worker.
     void set_replies(Replies& replies) noexcept { replies_ = &replies; }
@@ -88,10 +95,12 @@ class RxWorker {
 
     void adopt(const RxTable* table) noexcept;
     void change_tap() noexcept;
+    const std::uint8_t* join(const rte_mbuf* chain, std::uint32_t k) noexcept;
     std::uint64_t find_runs(rte_mbuf* const* mbufs, std::uint32_t count) noexcept;
     void look_up_runs(std::uint64_t now_ns) noexcept;
     std::uint32_t take(const Run& run, std::uint32_t count, std::uint64_t now_ns) noexcept;
     void verify(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept;
+    void note(RxStream& stream, const Found& found, std::uint32_t k) noexcept;
     void note_unusual(const Run& run, std::uint32_t count, const RxStream::Taken& taken) noexcept;
     void note_corrupted(const Run& run, std::uint32_t from, std::uint64_t first_index) noexcept;
     void answer(std::uint32_t k) noexcept;
@@ -109,6 +118,8 @@ class RxWorker {
     std::uint64_t tap_change_ = 0;  ///< that tap_ comes from, or an earlier one
 
     // Of the burst in hand.
+    /// Room for its chains, which have to lie in one piece to be looked at.
+    const std::unique_ptr<std::uint8_t[]> joined_;
     std::array<const std::uint8_t*, burst> frames_;
     std::array<std::uint32_t, burst> lengths_;
     std::array<std::uint32_t, burst> sequences_;

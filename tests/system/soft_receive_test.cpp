@@ -66,6 +66,32 @@ TEST(SoftReceive, two_ports_on_a_wire_lose_and_corrupt_nothing) {
     EXPECT_TRUE(in_child([] { expect_all_received(run_scene(wired(1), [](const Scene&) {})); }));
 }
 
+/// Long frames, of that size with FCS.
+class SoftReceiveLong : public testing::TestWithParam<unsigned> {};
+
+TEST_P(SoftReceiveLong, frames_arrive_whole_and_are_lost_and_corrupted_as_little_as_short_ones) {
+    EXPECT_TRUE(in_child([] {
+        json config = wired(1);
+        config["streams"] = json::array({stream("long", 500, GetParam())});
+        const SceneResult result = run_scene(config, [](const Scene&) {
+            constexpr std::uint32_t srrctl = 0x2100;
+            const std::uint32_t buffer = (Scene::nic(1).peek(srrctl) & 0x1F) << 10;
+            EXPECT_GE(buffer + 4, GetParam()) << "a frame without its FCS fits one buffer";
+        });
+        EXPECT_EQ(result.status, 0) << result.error << result.log;
+        ASSERT_FALSE(result.lines.empty());
+        const json& report = result.lines.back();
+        expect_consistent(report);
+        const json& rx = report.at("streams").at(0).at("rx");
+        EXPECT_EQ(rx.at("packets"), 500);
+        EXPECT_EQ(rx.at("verified"), 500);
+        EXPECT_EQ(rx.at("lost"), 0);
+        EXPECT_EQ(rx.at("corrupted"), 0);
+        EXPECT_EQ(named(report.at("ports"), "west").at("rx").at("unmatched"), 0);
+    }));
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, SoftReceiveLong, testing::Values(2100, 9000));
+
 TEST(SoftReceive, what_rss_spreads_over_two_queues_adds_up_though_their_receivers_sleep) {
     EXPECT_TRUE(in_child([] {
         const SceneResult result = run_scene(wired(2, "adaptive"), [](const Scene&) {});

@@ -117,6 +117,25 @@ class Dut : public testing::Test {
         tsan_release_mbufs();
         ASSERT_EQ(rte_ring_enqueue(to_, mbuf), 0);
     }
+    /// The same as a chain of buffers with so many bytes each, the last with what is left.
+    void put_in_pieces(const Frame& frame, std::size_t piece) {
+        rte_mbuf* head = nullptr;
+        for (std::size_t at = 0; at < frame.size(); at += piece) {
+            rte_mbuf* const mbuf = rte_pktmbuf_alloc(pool_);
+            ASSERT_NE(mbuf, nullptr);
+            const std::size_t bytes = std::min(piece, frame.size() - at);
+            std::copy_n(
+                frame.begin() + static_cast<std::ptrdiff_t>(at), bytes,
+                reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(mbuf, static_cast<std::uint16_t>(bytes))));
+            if (head == nullptr) {
+                head = mbuf;
+            } else {
+                ASSERT_EQ(rte_pktmbuf_chain(head, mbuf), 0);
+            }
+        }
+        tsan_release_mbufs();
+        ASSERT_EQ(rte_ring_enqueue(to_, head), 0);
+    }
     /// Sends `count` packets through the device.
     void pass(const Device& device) {
         traffic::LaneStream stream;
@@ -208,6 +227,23 @@ class Dut : public testing::Test {
 TEST_F(Dut, that_does_nothing_changes_nothing) {
     pass([](std::uint64_t, const Frame& frame) { return std::vector<Frame>{frame}; });
     expect({});
+}
+
+TEST_F(Dut, whose_frames_come_in_several_buffers_loses_and_corrupts_nothing) {
+    pass([&](std::uint64_t, const Frame& frame) {
+        put_in_pieces(frame, 48);
+        return std::vector<Frame>{};
+    });
+    expect({});
+}
+
+TEST_F(Dut, that_damages_a_frame_in_several_buffers_is_found_to_damage_exactly_this) {
+    pass([&](std::uint64_t i, Frame frame) {
+        if (i == 700) frame[frame.size() - packet::signature_bytes - 1] ^= 1;
+        put_in_pieces(frame, 120);
+        return std::vector<Frame>{};
+    });
+    expect({.corrupted = 1});
 }
 
 TEST_F(Dut, that_loses_some_is_found_to_lose_exactly_these) {
@@ -346,6 +382,30 @@ TEST_F(Dut, foreign_packets_with_a_copied_signature_of_an_earlier_run_are_unmatc
         return out;
     });
     expect({.unmatched = foreign});
+}
+
+// As when more streams lose in one burst than there is room for: each is seen when there is room again.
+TEST_F(Dut, leaves_evidence_of_a_later_loss_when_the_first_found_no_room) {
+    Evidence evidence(5);
+    receiver_->set_evidence(evidence, true);
+    rte_mbuf* other = rte_pktmbuf_alloc(pool_);
+    ASSERT_NE(other, nullptr);
+    tsan_acquire_mbufs();
+    ASSERT_NE(rte_pktmbuf_append(other, 60), nullptr);
+    evidence.remember(&other, 1, 1);
+    rte_pktmbuf_free(other);
+    for (std::uint32_t i = 0; i < Evidence::cases; ++i) EXPECT_TRUE(evidence.note({}, 0));
+    evidence.close();
+    pass([&](std::uint64_t i, const Frame& frame) -> std::vector<Frame> {
+        if (i == 3'000) {
+            while (EvidenceCase* const each = evidence.take()) Evidence::release(*each);
+        }
+        return i == 100 || i == 5'000 || i == 6'000 ? std::vector<Frame>{} : std::vector<Frame>{frame};
+    });
+    EXPECT_EQ(evidence.dropped(), 1U);
+    const auto cases = kept(evidence);
+    ASSERT_EQ(cases.size(), 1U);
+    EXPECT_EQ(cases[0]->found.expected, 5'000U);
 }
 
 TEST_F(Dut, leaves_evidence_of_the_first_of_each_kind_with_the_packets_around_it) {
