@@ -395,14 +395,16 @@ void Daemon::wait_for_links() {
     }
 }
 
-// A stop ends the wait. While the process starts requests are answered meanwhile; later the wait is within
-// one, so the others come after it. False: it was stopped.
+// A stop ends the wait, and so does the end of the run that a reload was for. While the process starts
+// requests are answered meanwhile; later the wait is within one, so the others come after it. False: it was
+// ended.
 bool Daemon::find_next_hops(config::Model& model) {
     return next_hops_.resolve(model, model.run.resolve_timeout, [this] {
         tell_systemd();
         if (state_ != State::starting) {
             gather_evidence();
-            return put_off_signals(answer_tick);
+            return put_off_signals(answer_tick) && !stop_waits() &&
+                   !(state_ == State::reloading && run_is_over());
         }
         if (const auto signal = signals_.wait(answer_tick)) on_signal(*signal);
         obey();
@@ -541,12 +543,16 @@ void Daemon::watch() {
 // A run is over when every lane has emitted all that it ever will. A lane that is late at the end of the
 // duration still has its backlog to emit, and gets a moment for it; without streams only the clock can end a
 // run.
-void Daemon::watch_run() {
+bool Daemon::run_is_over() const {
     const Tsc now = tsc_now();
     const bool empty = plans_.current() == nullptr || plans_.current()->streams.empty();
     const bool emitted = !empty && road_.adopted() && road_.emission_over();
     const bool too_late = now >= end_ && (empty || now - end_ > ticks(late_end));
-    if (!emitted && !too_late) return;
+    return emitted || too_late;
+}
+
+void Daemon::watch_run() {
+    if (!run_is_over()) return;
     begin_drain();
     fire(Event::run_over);
 }
@@ -773,7 +779,9 @@ bool Daemon::replace_plan(config::Model fresh) {
         return false;
     }
     if (!find_next_hops(fresh)) {
-        reload_warning_ = "last reload refused: a stop came before its next hops were known";
+        reload_warning_ = std::string("last reload refused: ") +
+                          (stop_waits() ? "a stop came" : "the run ended") +
+                          " before its next hops were known";
         return false;
     }
     const Tsc old_end = end_;

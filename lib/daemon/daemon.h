@@ -82,6 +82,8 @@ class Daemon {
     bool put_off_signals(std::chrono::milliseconds patience);
     void rest();
     [[nodiscard]] bool same_files() const;
+    [[nodiscard]] bool stop_waits() const { return stop_put_off_ || steering_->stop_waits(); }
+    [[nodiscard]] bool run_is_over() const;
     void take_signals(std::chrono::milliseconds patience);
     void wait_for_links();
     void watch_links();

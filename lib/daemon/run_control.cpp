@@ -208,7 +208,8 @@ Outcome Daemon::start(const Command& command) {
         hurry_ = dry_ = false;
         next_hops_.forget();
         if (!find_next_hops(model_))
-            return not_started(refused(Verdict::unavailable, "stopping", "the process is asked to end"));
+            return not_started(
+                refused(Verdict::unavailable, "stopping", "a stop came before its next hops were known"));
         failed = "not_begun";
         begin_run();
     } catch (const StopAsked& stop) {

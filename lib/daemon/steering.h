@@ -25,6 +25,8 @@ class Steering {
     Steering& operator=(const Steering&) = delete;
 
     [[nodiscard]] std::optional<service::Mailbox::Letter> take() { return mailbox_.take(); }
+    /// Whether a client waits for the run to be stopped.
+    [[nodiscard]] bool stop_waits() { return mailbox_.holds(service::Command::Kind::stop); }
     void publish(const config::Model& model);
     /// Reads tokens and TLS files as they are now. Throws what the first reading would; what it returns takes
     /// them into use.

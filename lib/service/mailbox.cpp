@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -45,6 +46,12 @@ std::optional<Mailbox::Letter> Mailbox::take() {
     Letter out = std::move(letters_.front());
     letters_.erase(letters_.begin());
     return out;
+}
+
+bool Mailbox::holds(Command::Kind kind) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(letters_.begin(), letters_.end(),
+                       [&](const Letter& letter) { return letter.command.kind == kind; });
 }
 
 void Mailbox::close() {

@@ -88,6 +88,8 @@ class Mailbox {
     void post(Command command, Answer answer);
     /// Control: the next letter, if any.
     std::optional<Letter> take();
+    /// Control: whether a letter of that kind waits.
+    [[nodiscard]] bool holds(Command::Kind kind);
     /// Control, before it ends: answers all letters with `unavailable`, now and from now on.
     void close();
     /// Readable while letters wait.

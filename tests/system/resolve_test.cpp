@@ -136,28 +136,59 @@ TEST(Resolve, asks_and_answers_behind_the_tag_of_the_port) {
         EXPECT_EQ(named(report.at("streams"), name).at("rx").at("verified"), 20) << name;
 }
 
-// Nobody has the address, so without the stop the reload would take its hour.
-TEST(Resolve, of_a_reload_ends_with_a_stop_and_refuses_the_reload) {
-    json east = port("east", "net_ring0");
-    east["rx"] = {{"lcores", east["tx"]["lcores"]}};
-    east["addresses"] = {"10.9.0.1/24"};
-    json config = configuration(1, false, {east}, {});
-    config["run"]["resolve_timeout"] = "1h";
-    Volleyd volleyd(config);
-    ASSERT_TRUE(volleyd.wait_for_state("running")) << volleyd.process().err();
-    config["streams"] = {
-        {{"name", "lost"},
-         {"port", "east"},
-         {"rate", "2kpps"},
-         {"packet",
-          {{"frame_size", 128},
-           {"headers", json::array({{{"eth", {{"dst", "resolve"}}}}, {{"ipv4", {{"dst", "10.9.0.2"}}}}})}}}}};
-    volleyd.rewrite(config);
-    volleyd.process().signal(SIGHUP);
-    ASSERT_TRUE(volleyd.process().wait_for_err("running -> reloading")) << volleyd.process().err();
-    volleyd.process().signal(SIGTERM);
-    EXPECT_EQ(volleyd.wait(), 0) << volleyd.process().err();
-    EXPECT_NE(volleyd.process().err().find("a stop came before"), std::string::npos);
+// Nobody has the address, so without what ends it the reload would take its hour.
+class ResolveOfAReload : public testing::Test {
+  protected:
+    /// Has the running daemon reload and wait.
+    void begin(const std::optional<std::string>& duration) {
+        json east = port("east", "net_ring0");
+        east["rx"] = {{"lcores", east["tx"]["lcores"]}};
+        east["addresses"] = {"10.9.0.1/24"};
+        json config = configuration(1, false, {east}, {});
+        config["run"]["resolve_timeout"] = "1h";
+        config["service"] = {{"unix", "auto"}};
+        if (duration) config["run"]["duration"] = *duration;
+        volleyd_.emplace(config);
+        ASSERT_TRUE(volleyd_->wait_for_state("running")) << err();
+        config["streams"] = {{{"name", "lost"},
+                              {"port", "east"},
+                              {"rate", "2kpps"},
+                              {"packet",
+                               {{"frame_size", 128},
+                                {"headers", json::array({{{"eth", {{"dst", "resolve"}}}},
+                                                         {{"ipv4", {{"dst", "10.9.0.2"}}}}})}}}}};
+        volleyd_->rewrite(config);
+        volleyd_->process().signal(SIGHUP);
+        ASSERT_TRUE(volleyd_->process().wait_for_err("running -> reloading")) << err();
+    }
+    void expect_end(const std::string& why) {
+        EXPECT_EQ(volleyd_->wait(), 0) << err();
+        EXPECT_NE(err().find("refused: " + why + " before its next hops were known"), std::string::npos)
+            << err();
+    }
+    std::string err() { return volleyd_->process().err(); }
+
+    std::optional<Volleyd> volleyd_;
+};
+
+TEST_F(ResolveOfAReload, ends_with_a_signal_to_stop_and_refuses_the_reload) {
+    begin({});
+    volleyd_->process().signal(SIGTERM);
+    expect_end("a stop came");
+}
+
+TEST_F(ResolveOfAReload, ends_with_volleyctl_stop_and_refuses_the_reload) {
+    begin({});
+    const Result stop =
+        run({volleyctl_path(), "--socket", volleyd_->dir().file("test.control.sock"), "stop"});
+    EXPECT_EQ(stop.status, 0) << stop.err;
+    volleyd_->process().signal(SIGTERM);
+    expect_end("a stop came");
+}
+
+TEST_F(ResolveOfAReload, ends_with_the_run_and_refuses_the_reload) {
+    begin("3s");
+    expect_end("the run ended");
 }
 
 TEST_F(Resolving, without_an_answer_ends_with_who_did_not_answer_on_which_port) {
