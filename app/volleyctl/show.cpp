@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "volleyctl/daemon_commands.h"
@@ -62,35 +64,52 @@ std::string text_of(const json& value) {
     return value.is_string() ? value.get<std::string>() : "-";
 }
 
+// A member of a part that there may be or not.
+const json& of(const json& part, const char* key) {
+    static const json none;
+    return part.is_object() ? part.at(key) : none;
+}
+
+bool any_receives(const json& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const json& row) { return row.at("rx").is_object(); });
+}
+
+// Columns of what is received stand where something is.
 std::string ports_of(const json& ports) {
-    std::vector<std::vector<std::string>> rows{
-        {"PORT", "DEVICE", "LINK", "TX PACKETS", "TX RATE", "TX L1", "ERRORS", "RX PACKETS"}};
+    std::vector<std::string> heading{"PORT", "DEVICE", "LINK", "TX PACKETS", "TX RATE", "TX L1", "ERRORS"};
+    const bool receiving = any_receives(ports);
+    if (receiving) heading.insert(heading.end(), {"RX PACKETS", "UNMATCHED", "MISSED", "RX ERRORS"});
+    std::vector<std::vector<std::string>> rows{heading};
     for (const json& port : ports) {
         const json& link = port.at("link");
-        const json none;
         const json& tx = port.at("tx");
         const json& rx = port.at("rx");
-        const auto of = [&](const json& part, const char* key) -> const json& {
-            return part.is_object() ? part.at(key) : none;
-        };
         rows.push_back({text_of(port.at("name")), text_of(port.at("device")),
                         link.at("up") == true ? scaled(link.at("speed_bps"), "bps") : "down",
                         number(of(tx, "packets")), scaled(of(tx, "pps"), "pps"),
-                        scaled(of(tx, "l1_bps"), "bps"), number(of(tx, "errors")),
-                        number(of(rx, "packets"))});
+                        scaled(of(tx, "l1_bps"), "bps"), number(of(tx, "errors"))});
+        if (!receiving) continue;
+        for (const char* key : {"packets", "unmatched", "missed", "errors"})
+            rows.back().push_back(number(of(rx, key)));
     }
     return table(rows);
 }
 
 std::string streams_of(const json& streams) {
-    std::vector<std::vector<std::string>> rows{
-        {"STREAM", "PORT", "STATE", "PACKETS", "RATE", "TARGET", "ERROR PPM", "SHORT"}};
+    std::vector<std::string> heading{"STREAM", "PORT",   "STATE",     "PACKETS",
+                                     "RATE",   "TARGET", "ERROR PPM", "SHORT"};
+    const bool receiving = any_receives(streams);
+    if (receiving) heading.insert(heading.end(), {"RX", "LOST", "CORRUPTED"});
+    std::vector<std::vector<std::string>> rows{heading};
     for (const json& stream : streams) {
         const json& tx = stream.at("tx");
+        const json& rx = stream.at("rx");
         rows.push_back({text_of(stream.at("name")), text_of(stream.at("port")), text_of(stream.at("state")),
                         number(tx.at("packets")), scaled(tx.at("pps"), "pps"),
                         scaled(stream.at("target_pps"), "pps"), number(stream.at("rate_error_ppm")),
                         number(stream.at("shortfall_packets"))});
+        if (!receiving) continue;
+        for (const char* key : {"packets", "lost", "corrupted"}) rows.back().push_back(number(of(rx, key)));
     }
     return table(rows);
 }
@@ -99,6 +118,22 @@ std::string warnings_of(const json& object) {
     std::string out;
     for (const json& warning : object.at("warnings")) out += "warning: " + text_of(warning) + "\n";
     return out;
+}
+
+// Of all streams that somebody receives; empty where nobody does.
+std::string received_of(const json& streams) {
+    if (!any_receives(streams)) return {};
+    std::string out;
+    for (const auto& [key, word] :
+         {std::pair{"packets", "received "}, {"lost", ", lost "}, {"corrupted", ", corrupted "}}) {
+        std::uint64_t sum = 0;
+        for (const json& stream : streams) {
+            const json& count = of(stream.at("rx"), key);
+            if (count.is_number_unsigned()) sum += count.get<std::uint64_t>();
+        }
+        out += word + std::to_string(sum);
+    }
+    return out + "\n";
 }
 
 std::string seconds(const json& ns) {
@@ -115,7 +150,8 @@ std::string status_text(const std::string& state, const std::string& line) {
     if (!text_of(now.at("run_id")).empty())
         out += ", run " + text_of(now.at("run_id")) + ", " + seconds(now.at("duration_ns"));
     out += ", generation " + number(now.at("generation")) + ", " + number(now.at("streams")) + " streams\n";
-    return out + ports_of(json::parse(line).at("ports")) + warnings_of(now);
+    const json last = json::parse(line);
+    return out + received_of(last.at("streams")) + ports_of(last.at("ports")) + warnings_of(now);
 }
 
 std::string ports_text(const std::string& body) {

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from volley import PATIENCE, Volleyd, configuration, main
+from volley import PATIENCE, Volleyd, configuration, main, stream
 
 SOURCE, VOLLEYD, VOLLEYCTL = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 VERBS = ["run", "status", "ports", "streams", "xstats", "start", "stop", "pause", "resume", "rate", "clear", "reload", "log-level", "watch",
@@ -61,7 +61,21 @@ class Ctl(unittest.TestCase):
         self.assertRegex(self.ok("ports"), r"(?m)^east +net_null0 ")
         self.assertEqual([s["name"] for s in self.ok_json("streams", "*a")["streams"]], ["alpha", "beta", "gamma"])
         self.assertEqual([line.split()[0] for line in self.ok("streams", "b*").splitlines()], ["STREAM", "beta"])
+        self.assertNotIn("LOST", self.ok("streams") + self.ok("ports") + self.ok("status"), "nobody receives")
         self.assertIn("PORT", self.ok("xstats"))
+
+    def test_status_ports_and_streams_say_what_was_received_and_lost(self):
+        ring = {"name": "east", "device": "net_ring0", "tx": {"lcores": [3]}, "rx": {"lcores": [3]}}
+        streams = [stream("alpha", count=100, verify="all"), stream("beta", count=50)]
+        config = configuration(ports=[ring], streams=streams, run={"start": "manual", "when_done": "idle", "settle_time": "100ms"})
+        with Volleyd(VOLLEYD, config) as daemon:
+            ctl = lambda *words: subprocess.run([VOLLEYCTL, "--socket", daemon.socket, *words], capture_output=True, text=True,
+                                                timeout=PATIENCE, check=True).stdout
+            self.assertRegex(ctl("run"), r"(?m)^alpha .* 100 +0 +0$")
+            self.assertRegex(ctl("streams"), r"(?m)^STREAM .* SHORT +RX +LOST +CORRUPTED\n(.*\n)*alpha .* 100 +0 +0$")
+            self.assertRegex(ctl("streams"), r"(?m)^beta .* - +- +-$")
+            self.assertRegex(ctl("ports"), r"(?m)^PORT .* RX PACKETS +UNMATCHED +MISSED +RX ERRORS\neast .* 150 +50 +0 +0$")
+            self.assertIn("\nreceived 100, lost 0, corrupted 0\n", ctl("status"))
 
     def test_a_paused_stream_sends_nothing_until_it_is_resumed(self):
         self.ok("start")
