@@ -57,6 +57,7 @@ class TrafgenFrame {
         Mark place;
         std::vector<std::string_view> given;  ///< fields that were set
         bool automatic = false;               ///< added for the one behind it
+        bool has_type = false;                ///< kind vlan: a type that was given stands behind the tag
     };
     struct FieldPlace {
         std::string_view kind;
@@ -71,6 +72,7 @@ class TrafgenFrame {
     static const std::vector<FieldPlace>& places();
     [[nodiscard]] bool follows(std::string_view kind) const;
     void open_layer(std::string_view kind, std::uint32_t length, Mark place, bool automatic);
+    void take_type();
     void add_lower(std::string_view kind, Mark place);
     void fill_defaults(Layer& layer);
     void apply(Layer& layer, const FieldSetting& setting);
@@ -81,6 +83,9 @@ class TrafgenFrame {
     void announce(std::size_t lower, std::size_t upper);
     void close_layer(std::size_t index, Mark end);
     void add_dns_record(const FieldSetting& record, Mark place);
+    [[nodiscard]] packet::Value dns_type(const FieldSetting& data) const;
+    [[nodiscard]] packet::Value dns_number(const FieldSetting& part, unsigned bits) const;
+    void add_dns_data(const FieldSetting& data, Mark place);
     void add_dns_name(const std::string& name, Mark place);
     void put_sum(std::uint32_t at, packet::RawChecksum sum);
     void check_sum(packet::RawChecksum& sum, Mark place);

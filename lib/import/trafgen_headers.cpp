@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "import/trafgen_frame.h"
@@ -162,6 +163,18 @@ void TrafgenFrame::open_layer(std::string_view kind, std::uint32_t length, Mark 
     layers_.push_back({kind, static_cast<std::uint32_t>(size()), length, place, {}, automatic});
     add_bytes(length, 0, place);
     fill_defaults(layers_.back());
+    if (kind == "vlan") take_type();
+}
+
+/// A type that was given moves behind the tag; what follows there may still announce another.
+void TrafgenFrame::take_type() {
+    if (layers_.size() < 2) return;
+    const Layer& below = layers_[layers_.size() - 2];
+    Layer& tag = layers_.back();
+    tag.has_type = below.has_type || (below.kind == "eth" && given(below, "type"));
+    if (!tag.has_type) return;
+    const std::size_t from = (below.offset + below.length - 2) * std::size_t{8};
+    set_field(tag, "next", packet::get_bits(header_.raw, from, 16));
 }
 
 void TrafgenFrame::fill_defaults(Layer& layer) {
@@ -244,6 +257,8 @@ bool TrafgenFrame::apply_special(Layer& layer, const FieldSetting& setting) {
             const std::size_t bit = layer.offset * std::size_t{8} + field.bit;
             packet::put_bits(header_.raw, bit, 16, packet::get_bits(header_.raw, bit, 16) + 1);
         }
+        // What carries answers is one, unless qr says otherwise.
+        if (count == "ancount" && !given(layer, "qr")) set_field(layer, "qr", 1);
         add_dns_record(setting, setting.place);
         return true;
     }
@@ -343,43 +358,86 @@ void TrafgenFrame::add_dns_name(const std::string& name, Mark place) {
 }
 
 void TrafgenFrame::add_dns_record(const FieldSetting& record, Mark place) {
-    std::string owner;
-    std::uint64_t type = 1;
-    std::uint64_t type_class = 1;
-    std::uint64_t ttl = 0;
+    using Kind = FieldSetting::Kind;
+    const bool query = record.name == "qry" || record.name == "query";
+    std::string owner = query ? "www.netsniff-ng.com" : "";
+    Value type = query ? 1 : 0;
+    Value type_class = 1;
+    Value ttl = 1;
+    std::optional<Value> length;
     const FieldSetting* data = nullptr;
     for (const FieldSetting& part : record.inner) {
-        if (part.name == "name") owner = part.text;
-        if (part.name == "type") type = static_cast<std::uint64_t>(part.number);
-        if (part.name == "class") type_class = static_cast<std::uint64_t>(part.number);
-        if (part.name == "ttl") ttl = static_cast<std::uint64_t>(part.number);
-        if (!part.inner.empty()) {
+        const bool typed =
+            part.name == "addr" || part.name == "ns" || part.name == "cname" || part.name == "ptr";
+        if (typed && !query) {
             data = &part;
-            const bool v6 = part.inner.front().kind == FieldSetting::Kind::ipv6;
-            type = part.name == "ns" ? 2 : part.name == "cname" ? 5 : part.name == "ptr" ? 12 : v6 ? 28 : 1;
+            type = dns_type(part);
+        } else if (part.name == "name") {
+            if (part.kind != Kind::text) fail(part.place, "name is a text, such as name=\"a.example\"");
+            owner = part.text;
+        } else if (part.name == "type") {
+            type = dns_number(part, 16);
+        } else if (part.name == "class") {
+            type_class = dns_number(part, 16);
+        } else if (part.name == "ttl" && !query) {
+            ttl = dns_number(part, 32);
+        } else if (part.name == "len" && !query) {
+            length = dns_number(part, 16);
+        } else if (part.name == "data" && !query) {
+            if (part.kind != Kind::text)
+                fail(part.place, "data is a text; addr(), ns(), cname() and ptr() give others");
+            data = &part;
+        } else {
+            fail(part.place,
+                 (part.name.empty() ? "a value without a name" : part.name) + " is no part of " +
+                     record.name + "(): it takes name, type" +
+                     (query ? " and class" : ", class, ttl, len, data, addr(), ns(), cname() and ptr()"));
         }
     }
-    const auto put = [&](std::uint64_t value, unsigned bytes) {
+    const auto put = [&](Value value, unsigned bytes) {
         while (bytes-- > 0) add_byte(static_cast<std::uint8_t>(value >> (bytes * 8)), place);
     };
     add_dns_name(owner, place);
     put(type, 2);
     put(type_class, 2);
-    if (record.name == "qry" || record.name == "query") return;
+    if (query) return;
     put(ttl, 4);
     const std::size_t length_at = size();
     put(0, 2);
-    if (data != nullptr) {
-        const FieldSetting& value = data->inner.front();
-        if (data->name == "addr") {
-            const unsigned bytes = type == 28 ? 16 : 4;
-            for (unsigned i = bytes; i-- > 0;)
-                add_byte(static_cast<std::uint8_t>(value.number >> (i * 8U)), place);
-        } else {
-            add_dns_name(value.text, place);
-        }
+    if (data != nullptr) add_dns_data(*data, place);
+    packet::put_bits(header_.raw, length_at * 8, 16, length.value_or(size() - length_at - 2));
+}
+
+/// The data of a record; a text ends with a zero, as trafgen's does.
+void TrafgenFrame::add_dns_data(const FieldSetting& data, Mark place) {
+    if (data.name == "data") {
+        for (const char c : data.text) add_byte(static_cast<std::uint8_t>(c), place);
+        return add_byte(0, place);
     }
-    packet::put_bits(header_.raw, length_at * 8, 16, size() - length_at - 2);
+    const FieldSetting& value = data.inner.front();
+    if (data.name != "addr") return add_dns_name(value.text, place);
+    for (unsigned i = value.kind == FieldSetting::Kind::ipv6 ? 16 : 4; i-- > 0;)
+        add_byte(static_cast<std::uint8_t>(value.number >> (i * 8U)), place);
+}
+
+/// The type that addr(1.2.3.4), ns("name"), cname("name") or ptr("name") gives a record.
+Value TrafgenFrame::dns_type(const FieldSetting& data) const {
+    using Kind = FieldSetting::Kind;
+    const bool address = data.name == "addr";
+    const Kind kind =
+        data.inner.size() == 1 && data.inner.front().name.empty() ? data.inner.front().kind : Kind::flag;
+    if (address ? kind != Kind::ipv4 && kind != Kind::ipv6 : kind != Kind::text) {
+        fail(data.place,
+             data.name + (address ? "() takes one IPv4 or IPv6 address" : "() takes one name in quotes"));
+    }
+    if (address) return kind == Kind::ipv6 ? 28 : 1;
+    return data.name == "ns" ? 2 : data.name == "cname" ? 5 : 12;
+}
+
+Value TrafgenFrame::dns_number(const FieldSetting& part, unsigned bits) const {
+    if (part.kind != FieldSetting::Kind::number || part.byte >= 0 || part.number > packet::low_bits(bits))
+        fail(part.place, part.name + " of a record is a number of " + std::to_string(bits) + " bits");
+    return part.number;
 }
 
 /// What a header says of the one behind it, unless it was given.
@@ -389,11 +447,6 @@ void TrafgenFrame::announce(std::size_t lower, std::size_t upper) {
     if (below.kind == "eth" || below.kind == "vlan") {
         const std::size_t at = (below.offset + below.length - 2) * std::size_t{8};
         if (above.kind == "vlan") {
-            // The type that was given moves behind the tag.
-            if (given(below, "type")) {
-                const std::size_t next = (above.offset + above.length - 2) * std::size_t{8};
-                packet::put_bits(header_.raw, next, 16, packet::get_bits(header_.raw, at, 16));
-            }
             if (!given(above, "tpid")) packet::put_bits(header_.raw, at, 16, 0x8100);
         } else if (!given(below, "type") && number_for(below.kind, above.kind) != 0) {
             packet::put_bits(header_.raw, at, 16, number_for(below.kind, above.kind));

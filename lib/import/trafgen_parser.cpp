@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "import/trafgen.h"
+#include "import/trafgen_arithmetic.h"
 #include "import/trafgen_frame.h"
 #include "import/trafgen_text.h"
 #include "packet/bits.h"
@@ -260,9 +261,9 @@ std::uint64_t Parser::apply(char op, std::uint64_t a, std::uint64_t b, Mark plac
         case '*':
             return a * b;
         case '/':
-            return a / b;
+            return static_cast<std::uint64_t>(quotient(wrapped(a), wrapped(b)));
         case '%':
-            return a % b;
+            return static_cast<std::uint64_t>(remainder(wrapped(a), wrapped(b)));
         case '&':
             return a & b;
         case '|':
@@ -270,9 +271,9 @@ std::uint64_t Parser::apply(char op, std::uint64_t a, std::uint64_t b, Mark plac
         case '^':
             return a ^ b;
         case '<':
-            return b < 64 ? a << b : 0;
+            return static_cast<std::uint64_t>(shifted_left(wrapped(a), wrapped(b)));
         default:
-            return b < 64 ? a >> b : 0;
+            return static_cast<std::uint64_t>(shifted_right(wrapped(a), wrapped(b)));
     }
 }
 
@@ -309,8 +310,8 @@ std::uint64_t Parser::expression() {
         }
     }
     if (values[0] != result) {
-        warn(place, "trafgen reads this from left to right and makes it " + std::to_string(result) +
-                        "; by C's order it is " + std::to_string(values[0]) + ": use brackets");
+        warn(place, "trafgen reads this from left to right and makes it " + std::to_string(wrapped(result)) +
+                        "; by C's order it is " + std::to_string(wrapped(values[0])) + ": use brackets");
     }
     return result;
 }

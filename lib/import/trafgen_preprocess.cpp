@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "import/trafgen_arithmetic.h"
 #include "import/trafgen_macros.h"
 #include "import/trafgen_text.h"
 
@@ -123,8 +124,8 @@ class Condition {
         if (op == ">=") return left >= right ? 1 : 0;
         if (op == "<") return left < right ? 1 : 0;
         if (op == ">") return left > right ? 1 : 0;
-        if (op == "<<") return static_cast<std::int64_t>(b < 64 ? a << b : 0);
-        if (op == ">>") return static_cast<std::int64_t>(b < 64 ? a >> b : 0);
+        if (op == "<<") return shifted_left(left, right);
+        if (op == ">>") return shifted_right(left, right);
         if (op == "|") return static_cast<std::int64_t>(a | b);
         if (op == "^") return static_cast<std::int64_t>(a ^ b);
         if (op == "&") return static_cast<std::int64_t>(a & b);
@@ -132,7 +133,7 @@ class Condition {
         if (op == "-") return static_cast<std::int64_t>(a - b);
         if (op == "*") return static_cast<std::int64_t>(a * b);
         if (b == 0) fail();
-        return static_cast<std::int64_t>(op == "/" ? a / b : a % b);
+        return op == "/" ? quotient(left, right) : remainder(left, right);
     }
 
     std::string text_;

@@ -156,10 +156,44 @@ TEST(Trafgen, header_functions_fill_in_what_is_not_given) {
               "0100000000"
               "00000377777706676f6f676c6503636f6d0000010001");
     EXPECT_EQ(sends("{ dns(qry(name=\"a.b\"), ans(name=\"a.b\", ttl=5, addr(1.2.3.4))) }").substr(84),
-              "00000000000100010000000001610162000001000101610162000001000100000005000401020304");
+              "00008000000100010000000001610162000001000101610162000001000100000005000401020304");
+    EXPECT_EQ(sends("{ eth(type=0x8100), vlan(id=5), ipv4() }").substr(24, 14), "81000005080045")
+        << "a type that was given is none of what stands behind the tag";
+    EXPECT_EQ(sends("{ eth(type=0x88b5), vlan(id=1), vlan(id=2), 1 }").substr(24), "810000018100000288b501");
     EXPECT_EQ(
         sends("{ vlan(id=5), mpls(label=16), mpls(label=17), ipv4(), icmp4(echorequest) }").substr(24, 24),
         "810000058847000100000001");
+}
+
+TEST(Trafgen, records_of_dns_have_trafgen_s_name_and_time_to_live_and_make_an_answer) {
+    const std::string name = "037777770b6e6574736e6966662d6e6703636f6d00";
+    EXPECT_EQ(sends("{ dns(qry()) }").substr(84), "000000000001000000000000" + name + "00010001");
+    EXPECT_EQ(sends("{ dns(ans()) }").substr(84),
+              "00008000000000010000000000000000010000000"
+              "10000");
+    EXPECT_EQ(sends("{ dns(ans(addr(1.2.3.4))) }").substr(84),
+              "00008000000000010000000000000100010000000"
+              "1000401020304");
+    EXPECT_EQ(sends("{ dns(ans(name=\"a\",ttl=7,class=3,len=3,type=5)) }").substr(84),
+              "00008000000000010000000001610000050003000000070003");
+    EXPECT_EQ(sends("{ dns(ans(name=\"a\",len=2,data=\"abc\")) }").substr(84),
+              "0000800000000001000000000161000000000100000001000261626300");
+    EXPECT_EQ(sends("{ dns(qr=0,ans(name=\"a\")) }").substr(84),
+              "00000000000000010000000001610000000001000000010000");
+    EXPECT_EQ(sends("{ dns(qr=0, auth(ns(\"q\"), class=3, ttl=7)) }").substr(84),
+              "0000000000000000000100000000020003000000070003017100");
+}
+
+TEST(Trafgen, calculates_with_signed_numbers_of_64_bits_as_trafgen_does) {
+    EXPECT_EQ(
+        sends("{ c8(-5 / 2), c16(7 - 10 / 3), c64(1 << 70), c64(-1 >> 1), c64(1 << 64), c64(1<<(0-1)), "
+              "c64(-7 % 3), c64(5 << 63), c64(-8>>70) }"),
+        "feffff0000000000000040ffffffffffffffff00000000000000018000000000000000ffffffffffffffff800000000000"
+        "0000ffffffffffffffff");
+    EXPECT_EQ(sends("{ c64((1 << 63) / -1), c8((1 << 63) % -1) }"), "800000000000000000");
+    EXPECT_EQ(sends("#if -5 / 2 == -2 && -1 >> 1 == -1 && (1 << 63) % -1 == 0 && -7 % 3 == -1\n{ 1 "
+                    "}\n#else\n{ 2 }\n#endif"),
+              "01");
 }
 
 TEST(Trafgen, header_functions_stand_anywhere_even_behind_raw_bytes) {
@@ -191,6 +225,15 @@ TEST(Trafgen, refuses_with_the_right_line_and_column) {
     EXPECT_EQ(refusal("{ ipv4(da=1.2.3.400) }"), "t.cfg:1:11: \"1.2.3.400\" is no address");
     EXPECT_NE(refusal("{ eth(da=aa-bb-cc-dd-ee-ff) }").find("t.cfg:1:"), std::string::npos);
     EXPECT_EQ(refusal("{ c8(1/0) }"), "t.cfg:1:7: division by zero");
+    EXPECT_EQ(refusal("{ dns(ans(name=\"a\",\n data=5)) }"),
+              "t.cfg:2:2: data is a text; addr(), ns(), cname() and ptr() give others");
+    EXPECT_EQ(refusal("{ dns(qry(nome=\"a.b\")) }"),
+              "t.cfg:1:11: nome is no part of qry(): it takes name, type and class");
+    EXPECT_NE(refusal("{ dns(ans(type=16, \"abc\")) }").find("a value without a name is no part of ans()"),
+              std::string::npos);
+    EXPECT_NE(refusal("{ dns(qry(name=5)) }").find("name is a text"), std::string::npos);
+    EXPECT_NE(refusal("{ dns(ans(addr(\"a\"))) }").find("one IPv4 or IPv6 address"), std::string::npos);
+    EXPECT_NE(refusal("{ dns(ans(ttl=4294967296)) }").find("32 bits"), std::string::npos);
     EXPECT_NE(refusal("{ fill(0,7+7) }").find("t.cfg:1:11: "), std::string::npos);
     EXPECT_NE(refusal("{ rnd() }").find("rnd() takes 1 arguments"), std::string::npos);
     EXPECT_NE(refusal("{ 1, csumip(9, 40) }").find("t.cfg:1:6: the checksum covers bytes beyond"),
