@@ -43,12 +43,13 @@ finish() {
     wait $pid
     give $running $?
 }
-seconds() { read uptime rest </proc/uptime; echo ${uptime%.*}; }
-# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after 60 s.
+# await FILE PATTERN [TIMES]: until so many lines of /tmp/FILE match; gives up when volleyd has ended, or after so many looks
+# that it has had its turns of the CPU meanwhile, however busy the host is: a minute or more.
 await() {
-    deadline=$(($(seconds) + 60))
+    tries=0
     until [ "$(grep -c -- "$2" /tmp/$1)" -ge ${3:-1} ]; do
-        if [ $(seconds) -gt $deadline ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
+        tries=$((tries + 1))
+        if [ $tries -gt 1000 ] || ! kill -0 $pid; then say "$running gaveup no $2 in $1"; return 1; fi
         usleep 50000
     done
 }
