@@ -26,6 +26,11 @@ ImportCommand::ImportCommand(CLI::App& app) {
             "As the sample scripts take it: " + std::string(variable));
     }
     pktgen_->add_flag("-6", ipv6_, "As the sample scripts take it: IPv6");
+    for (const auto& [name, variable] : {std::pair{"-a", "APPEND"}, {"-v", "VERBOSE"}, {"-x", "DEBUG"}}) {
+        pktgen_->add_flag_function(
+            name, [this, key = std::string(variable)](std::int64_t) { options_[key] = "1"; },
+            "As the sample scripts take it: " + std::string(variable));
+    }
 }
 
 int ImportCommand::run() const {

@@ -61,6 +61,11 @@ class Converter {
         const auto rate = number("rate");
         const auto pps = number("ratep");
         stream["rate"] = "max";
+        const char* const held = pps.value_or(0) != 0 ? "ratep" : rate.value_or(0) != 0 ? "rate" : "delay";
+        for (const auto& [name, value] : {std::pair{"delay", delay}, {"rate", rate}}) {
+            if (value.value_or(0) != 0 && std::string_view(name) != held)
+                note(std::string(name) + " " + std::to_string(*value) + " gives way to " + held);
+        }
         if (delay.value_or(0) != 0) {
             std::ostringstream text;
             text << 1e9 / static_cast<double>(*delay);
@@ -126,6 +131,10 @@ class Converter {
         const auto id = number(prefix + "_id");
         const auto priority = number(prefix + "_p");
         const auto dei = number(prefix + "_cfi");
+        if (id && *id > 4095)
+            note(prefix + "_id " + std::to_string(*id) +
+                 " is above 4095, which takes the tag away; left out");
+        if (!id && (priority || dei)) note(prefix + "_p and _cfi have no effect without " + prefix + "_id");
         if (!id || *id > 4095) return nullptr;
         json out{{"id", *id}};
         if (tpid != nullptr) out["tpid"] = tpid;
@@ -142,6 +151,7 @@ class Converter {
             const auto bytes = number_of(std::string_view(entry).substr(0, comma));
             const auto weight = number_of(std::string_view(entry).substr(comma + 1));
             if (bytes && weight) {
+                if (*bytes < 60) note("imix_weights " + entry + " becomes 60 bytes, the least that is sent");
                 sizes.push_back({{"size", std::max<std::uint64_t>(*bytes, 60) + 4}, {"weight", *weight}});
             } else {
                 note("imix_weights " + entry + " is no size and weight; left out");
@@ -157,7 +167,18 @@ class Converter {
         const auto high = number("max_pkt_size");
         const bool drawn = flag("TXSIZE_RND");
         if (const auto mix = take("imix_weights")) {
+            for (const auto& [name, value] :
+                 {std::pair{"pkt_size", fixed}, {"min_pkt_size", low}, {"max_pkt_size", high}}) {
+                if (value)
+                    note(std::string(name) + " " + std::to_string(*value) + " gives way to imix_weights");
+            }
             return json{{"weighted", weighted(*mix)}};
+        }
+        for (const auto& [name, value] :
+             {std::pair{"pkt_size", fixed}, {"min_pkt_size", low}, {"max_pkt_size", high}}) {
+            if (value && *value < least)
+                note(std::string(name) + " " + std::to_string(*value) + " becomes " + std::to_string(least) +
+                     ", the least that is sent");
         }
         const std::uint64_t from = std::max<std::uint64_t>(low.value_or(fixed.value_or(60)), least) + 4;
         const std::uint64_t to = std::max<std::uint64_t>(high.value_or(fixed.value_or(60)), least) + 4;
@@ -209,12 +230,15 @@ class Converter {
             if (text) note(name + (" " + *text) + " is no byte of two hexadecimal digits; left out");
             return std::nullopt;
         };
-        if (const auto tos = hex_byte("tos"); tos && !ipv6) {
+        const auto tos = hex_byte("tos");
+        const auto traffic_class = hex_byte("traffic_class");
+        if (tos && ipv6) note("tos has no effect with IPv6; traffic_class has");
+        if (traffic_class && !ipv6) note("traffic_class has no effect with IPv4; tos has");
+        if (tos && !ipv6) {
             ip["dscp"] = *tos >> 2U;
             ip["ecn"] = *tos & 3U;
         }
-        if (const auto traffic_class = hex_byte("traffic_class"); traffic_class && ipv6)
-            ip["traffic_class"] = *traffic_class;
+        if (traffic_class && ipv6) ip["traffic_class"] = *traffic_class;
         headers.push_back(json{{ipv6 ? "ipv6" : "ipv4", ip}});
         json udp{{"src", 9}, {"dst", 9}};
         set(udp, "src", range("udp_src_min", "udp_src_max", "UDPSRC_RND", length));

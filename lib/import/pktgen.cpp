@@ -261,7 +261,28 @@ class Reader {
         return std::nullopt;
     }
 
+    /// Within `pgset() {` and what else the samples' own functions.sh defines: their calls are read instead.
+    bool within_own_function(std::string_view line) {
+        if (function_ == Function::none) {
+            if (line.starts_with("function ")) line.remove_prefix(9);
+            std::size_t end = 0;
+            while (end < line.size() && is_name(line[end])) ++end;
+            const std::string_view name = line.substr(0, end);
+            const bool begins = end != 0 && trimmed(line.substr(end)).starts_with("()");
+            if (!begins || line.ends_with('}')) return false;
+            static constexpr std::array<std::string_view, 6> own{"pgset",     "pg_set",   "pg_ctrl",
+                                                                 "pg_thread", "proc_cmd", "pg"};
+            const bool known = std::find(own.begin(), own.end(), name) != own.end();
+            function_ = known ? Function::own : Function::other;
+            return known;
+        }
+        const bool own = function_ == Function::own;
+        if (line == "}") function_ = Function::none;
+        return own;
+    }
+
     void read_statement(std::string_view line) {
+        if (within_own_function(line)) return;
         for (std::string_view word = first_of(line);; word = first_of(line)) {
             if (word == "else" && !branches_.empty()) {
                 branches_.back().active = !branches_.back().taken;
@@ -280,7 +301,10 @@ class Reader {
         } else if (word == "elif" && !branches_.empty()) {
             branches_.back().active = !branches_.back().taken && run_list(rest, true);
             branches_.back().taken |= branches_.back().active;
-        } else if (word == "fi") {
+        } else if (word == "case") {
+            if (active()) note("left out, up to esac: " + std::string(line));
+            branches_.push_back({false, true});
+        } else if (word == "fi" || word == "esac") {
             if (!branches_.empty()) branches_.pop_back();
         } else if (active()) {
             run_list(line, false);
@@ -311,6 +335,12 @@ class Reader {
         if (line.starts_with("for ((")) {
             // A loop is read once, with its variable as it begins.
             assign_loop(std::string_view(line).substr(6));
+        } else if (line.starts_with("for ")) {
+            const auto words = split(line, " \t");
+            if (words.size() > 3 && words[2] == "in") variables_[words[1]] = expanded(words[3]);
+            note("read once, with its first value: " + line);
+        } else if (line.starts_with("while ") || line.starts_with("until ")) {
+            note("read once: " + line);
         } else if (line.starts_with("read ")) {
             read_values(line);
         } else if (line.starts_with("err ")) {
@@ -364,11 +394,8 @@ class Reader {
         if (end == 0 || end >= line.size() || line[end] != '=') return false;
         const std::string name(line.substr(0, end));
         const std::string text = expanded(line.substr(end + 1));
-        if (name == "PGDEV") {
-            device_ = text.substr(text.rfind('/') + 1);
-        } else {
-            variables_[name] = text;
-        }
+        if (name == "PGDEV") device_ = text.substr(text.rfind('/') + 1);
+        variables_[name] = text;
         return true;
     }
 
@@ -376,21 +403,76 @@ class Reader {
         const std::string verb = line.substr(0, line.find_first_of(" \t"));
         std::string rest =
             verb.size() < line.size() ? trimmed(std::string_view(line).substr(verb.size())) : "";
-        if (verb == "echo") {
-            const std::size_t arrow = line.find('>');
-            const std::size_t place = line.find("/proc/net/pktgen/");
-            if (arrow == std::string::npos || place == std::string::npos) return;
-            device_ = expanded(std::string_view(line).substr(place + 17));
-            rest = trimmed(std::string_view(rest).substr(0, rest.find('>')));
+        if (verb == "echo" || verb == "printf") {
+            const auto target = target_of(line);
+            if (!target) return;
+            device_ = *target;
+            rest = trimmed(std::string_view(rest).substr(0, rest.find_first_of(">|")));
+            if (const auto newline = rest.find("\\n"); verb == "printf" && newline != std::string::npos)
+                rest.erase(newline, 2);
         } else if (verb == "pg_set") {
             const std::size_t end = rest.find_first_of(" \t");
-            device_ = expanded(std::string_view(rest).substr(0, end));
+            const std::string target = rest.substr(0, end);
+            device_ = expanded(target);
+            if (device_.empty() && is_argument(target))
+                return note("its device is not known; left out: " + line);
             rest = end == std::string::npos ? "" : rest.substr(end);
         } else if (verb != "pgset") {
             return;
         }
+        tell_unset(rest, line);
         if (device_.starts_with("kpktgend") || device_ == "pgctrl") return;  // threads are lcores here
         set(expanded(rest));
+    }
+
+    /// $1 of a function, which is read without its calls.
+    static bool is_argument(std::string_view text) {
+        const std::size_t dollar = text.find('$');
+        return dollar != std::string_view::npos && dollar + 1 < text.size() &&
+               std::string_view("123456789@*").find(text[dollar + 1]) != std::string_view::npos;
+    }
+
+    /// Where `echo … > FILE` and `echo … | tee FILE` write, as a device; nothing for other files.
+    std::optional<std::string> target_of(const std::string& line) {
+        static constexpr std::string_view folder = "/proc/net/pktgen/";
+        const std::size_t tee = line.find("| tee ");
+        const std::size_t place = tee != std::string::npos ? tee + 6 : line.find('>') + 1;
+        if (place == 0) return std::nullopt;  // to the terminal
+        const std::string_view text =
+            std::string_view(line).substr(std::min(line.find_first_not_of("> \t", place), line.size()));
+        if (text.starts_with('&')) return std::nullopt;
+        const std::string path = expanded(text);
+        if (path.starts_with(folder)) return path.substr(folder.size());
+        if (path.empty() || (!path.starts_with('/') && text.find('$') != std::string_view::npos) ||
+            is_argument(text))
+            note("its file is not known; left out: " + line);
+        return std::nullopt;
+    }
+
+    /// A value that is there only in part, as a variable of it was never set. IP6 is unset for IPv4.
+    void tell_unset(const std::string& value, const std::string& line) {
+        if (split(expanded(value), " \t").size() < 2) return;  // told where it is left out
+        for (std::size_t at = value.find('$'); at != std::string::npos; at = value.find('$', at + 1)) {
+            std::size_t begin = at + 1;
+            if (begin < value.size() && value[begin] == '{') ++begin;
+            std::size_t end = begin;
+            while (end < value.size() && is_name(value[end])) ++end;
+            const std::string name = value.substr(begin, end - begin);
+            if (name.empty() || name == "IP6" || value.compare(end, 2, ":-") == 0 ||
+                variables_.contains(name))
+                continue;
+            note("$" + name + " is not set in: " + line);
+        }
+    }
+
+    void tell_overwritten(const PktgenDevice& device, const std::string& name, const std::string& value) {
+        const auto before = device.parameters.find(name);
+        std::string& setter = setters_[device.name + " " + name];
+        if (before != device.parameters.end() && before->second != value && setter != device_) {
+            note(device_ + " sets " + name + " " + value + " where " + setter + " has " + before->second +
+                 "; they become one stream, with the last; write one for each thread");
+        }
+        setter = device_;
     }
 
     void set(const std::string& text) {
@@ -410,6 +492,7 @@ class Reader {
         } else if (name == "flag") {
             device->flags.insert(value);
         } else {
+            tell_overwritten(*device, name, value);
             device->parameters[name] = value;
         }
     }
@@ -417,6 +500,9 @@ class Reader {
     std::map<std::string, std::string> variables_;
     std::string device_ = "dev";
     std::vector<Branch> branches_;
+    enum class Function : std::uint8_t { none, own, other };
+    Function function_ = Function::none;
+    std::map<std::string, std::string> setters_;  ///< "DEVICE PARAMETER" → DEVICE@THREAD that set it last
     std::size_t line_ = 0;
     PktgenScript out_;
 };

@@ -126,6 +126,40 @@ class ImportPktgen(unittest.TestCase):
         pcap, _ = self.folder.render(config, 24)
         self.assertEqual(set(fields(pcap, "ipv6.src", "ipv6.dst")), {("fd00::1", "fd00::2")})
 
+    def test_every_way_to_write_to_a_device_is_read_and_an_unknown_one_is_named(self):
+        config, told = self.imported('PGDIR=/proc/net/pktgen\nPGDEV=$PGDIR/eth1\necho "count 10" > $PGDEV\necho "pkt_size 996" > $PGDIR/eth1\n'
+                                     'printf "dst 10.0.0.9\\n" > /proc/net/pktgen/eth1\necho "vlan_id 5" | tee /proc/net/pktgen/eth1\n'
+                                     'echo "src_min 10.0.0.1" > $NOWHERE\necho 5 > /proc/irq/7/smp_affinity\necho done >&2\n')
+        stream = config["streams"][0]
+        self.assertEqual((stream["count"], stream["packet"]["frame_size"]), (10, 1000))
+        self.assertEqual(stream["packet"]["headers"][1:3], [{"vlan": {"id": 5}}, {"ipv4": {"dst": "10.0.0.9"}}])
+        self.assertIn('line 7: its file is not known; left out: echo "src_min', told)
+        self.assertEqual(told.count("not known"), 1, told)
+
+    def test_what_is_not_followed_is_named_with_its_line(self):
+        _, told = self.imported('pgset() {\n  echo $1 > $PGDEV\n}\npg_set eth1 "count 1"\nsetup() {\n  pg_set $1 "count 10"\n}\nfor D in eth1 eth2; do\n  pg_set $D "dst 10.0.0.$N"\n'
+                                'done\nwhile [ $i -lt 4 ]; do\n  i=4\ndone\ncase "$MODE" in\n  fast) pg_set eth5 "delay 0" ;;\nesac\n')
+        for text in ("line 6: its device is not known", "line 8: read once, with its first value", "line 9: $N is not set", "line 11: read once", "line 14: left out, up to esac"):
+            self.assertIn(text, told)
+        self.assertNotIn("line 2:", told)
+        self.assertNotIn("eth5", told)
+
+    def test_threads_of_a_device_that_differ_are_named(self):
+        config, told = self.imported('pg_set eth1@0 "count 10"\npg_set eth1@0 "burst 2"\npg_set eth1@1 "count 20"\npg_set eth1@1 "burst 2"\n')
+        self.assertEqual(config["streams"][0]["count"], 20)
+        self.assertIn("line 3: eth1@1 sets count 20 where eth1@0 has 10", told)
+        self.assertNotIn("burst", told)
+
+    def test_what_gives_way_or_has_no_effect_is_named(self):
+        lines = ("delay 1000", "ratep 500", "pkt_size 42", "traffic_class 20", "vlan_id 5000", "dst 10.0.0.1")
+        config, told = self.imported("".join(f'pg_set eth1 "{line}"\n' for line in lines), "-a", "-v", "-x")
+        self.assertEqual((config["streams"][0]["rate"], config["streams"][0]["packet"]["frame_size"]), ("500pps", 64))
+        for text in ("delay 1000 gives way to ratep", "pkt_size 42 becomes 60", "traffic_class has no effect with IPv4", "vlan_id 5000 is above 4095"):
+            self.assertIn(text, told)
+        _, told = self.imported('pg_set eth1 "pkt_size 100"\npg_set eth1 "imix_weights 42,7 576,4"\n')
+        self.assertIn("pkt_size 100 gives way to imix_weights", told)
+        self.assertIn("42,7 becomes 60", told)
+
     def headers(self, script, *options):
         config, told = self.imported(script, "-i", "eth0", *options)
         return {name: fields for header in config["streams"][0]["packet"]["headers"] for name, fields in header.items()}, told
