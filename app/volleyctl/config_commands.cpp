@@ -75,6 +75,7 @@ int ConfigCommands::check() const {
     for (const config::Report& report : reports) {
         for (const config::Problem& problem : report.problems) std::cerr << config::to_line(problem) << '\n';
         if (!report.readable) std::cerr << report.unreadable << '\n';
+        for (const std::string& warning : report.warnings) std::cerr << "warning: " << warning << '\n';
         if (report.valid()) std::cout << report.file << ": ok\n";
     }
     return config::exit_code(reports);

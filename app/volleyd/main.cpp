@@ -46,6 +46,8 @@ int run(const volley::app::CommandLine& line) {
     if (line.check) {
         const volley::config::Report report = volley::traffic::check_file(line.config, line.sets);
         if (!report.valid()) throw volley::config::Error(report.problems);
+        for (const std::string& warning : report.warnings)
+            std::fprintf(stderr, "warning: %s\n", warning.c_str());
         std::printf("%s: ok\n", line.config.c_str());
         return 0;
     }

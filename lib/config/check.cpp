@@ -27,6 +27,7 @@ Node node_of(const Report& report) {
     members.push_back({"valid", {}, to_node(report.valid())});
     members.push_back({"error", {}, report.readable ? Node{} : to_node(report.unreadable)});
     members.push_back({"problems", {}, Node{std::move(problems), {}}});
+    members.push_back({"warnings", {}, to_node(report.warnings)});
     return {std::move(members), {}};
 }
 

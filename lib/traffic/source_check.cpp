@@ -30,8 +30,10 @@ void check_stream(const config::Model& model, const config::Stream& stream, conf
         }
         return;
     }
-    std::string reason = too_long(*port, *std::get<Source>(built).packet);
+    auto& source = std::get<Source>(built);
+    std::string reason = too_long(*port, *source.packet);
     if (!reason.empty()) report.problems.push_back({report.file, 0, 0, place, std::move(reason)});
+    for (std::string& warning : source.warnings) report.warnings.push_back(std::move(warning));
 }
 
 }  // namespace

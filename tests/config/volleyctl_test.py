@@ -40,7 +40,7 @@ class ConfigCheck(unittest.TestCase):
         self.assertEqual(got.returncode, 66)
         self.assertEqual(got.stderr, "")
         good, bad, missing = json.loads(got.stdout)["files"]
-        self.assertEqual(good, {"file": GOOD, "valid": True, "error": None, "problems": []})
+        self.assertEqual(good, {"file": GOOD, "valid": True, "error": None, "problems": [], "warnings": []})
         self.assertFalse(bad["valid"])
         self.assertEqual([sorted(p) for p in bad["problems"]], [["column", "file", "line", "pointer", "text"]] * 3)
         self.assertIn("No such file", missing["error"])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Packets from files and in sequence, as volleyctl renders and checks them. usage: sources_test.py SOURCE_DIR VOLLEYCTL"""
+import json
 import struct
 import sys
 import unittest
@@ -209,6 +210,12 @@ class Sources(unittest.TestCase):
         got = run("config", "check", self.folder.write("c.json", config([stream({"trafgen": "cpu.cfg"})], lcores=(3, 4, 5))))
         self.assertEqual(got.returncode, 65)
         self.assertIn('with "workers": [0], [1]', got.stderr)
+        self.folder.write("loud.cfg", "{ 1,\n 300 }")
+        path = self.folder.write("c.json", config([stream({"trafgen": "loud.cfg"})]))
+        got = run("config", "check", path)
+        self.assertEqual((got.returncode, got.stdout), (0, f"{path}: ok\n"))
+        self.assertRegex(got.stderr, "^warning: .*loud.cfg:2:2: 300 does not fit a byte")
+        self.assertRegex(json.loads(run("config", "check", path, "--json").stdout)["files"][0]["warnings"][0], "loud.cfg:2:2: 300")
         self.folder.write("bad.cfg", "{ 1,\n 0xzz }")
         got = run("config", "check", self.folder.write("c.json", config([stream({"trafgen": "bad.cfg"})])))
         self.assertEqual(got.returncode, 65)
