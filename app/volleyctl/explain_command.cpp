@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <iostream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,15 @@ std::string tuples_text(const packet::TupleCount& tuples) {
     return (tuples.exact ? "" : "at most ") + std::to_string(*tuples.most);
 }
 
+/// What the frame is made of. Packets in turn are shown with the programs of the one whose turn it is.
+packet::Description description_of(const config::Stream& stream, std::span<const std::uint8_t> frame,
+                                   std::uint64_t index) {
+    const auto& packets = stream.source.packets;
+    if (!packets.empty() && stream.source.order == packet::Order::sequence)
+        return packet::describe(packets[index % packets.size()]);
+    return stream.source.any() ? describe_frame(frame) : packet::describe(stream.packet);
+}
+
 std::string line_of(const Annotation& part) {
     std::array<char, 160> text{};
     const std::string name = part.layer + (part.field.empty() ? "" : " " + part.field);
@@ -138,7 +148,9 @@ void print(std::ostream& out, const Explained& e, const std::string& port) {
         << "  rate    " << rate_text(e) << '\n';
     if (!e.plan->max) out << "  wire    " << wire_text(e) << '\n';
     out << "  bursts  " << burst_text(e) << '\n' << "  sizes   " << sizes_text(e) << '\n';
-    if (!e.stream->source.any()) out << "  tuples  " << tuples_text(e.description.tuples) << '\n';
+    if (!e.stream->source.any())
+        out << "  tuples  " << tuples_text(e.description.tuples) << '\n'
+            << "  5-tuple " << tuples_text(e.description.five_tuples) << '\n';
     out << "  packet " << e.index << '\n';
     const Annotation* last = nullptr;
     bool repeating = false;
@@ -179,6 +191,8 @@ config::Node node_of(const Explained& e, const std::string& port) {
     out.push_back({"sizes", {}, to_node(sizes_text(e))});
     out.push_back({"tuples", {}, to_node(e.description.tuples.most)});
     out.push_back({"tuples_exact", {}, to_node(e.description.tuples.exact)});
+    out.push_back({"five_tuples", {}, to_node(e.description.five_tuples.most)});
+    out.push_back({"five_tuples_exact", {}, to_node(e.description.five_tuples.exact)});
     out.push_back({"packet", {}, to_node(e.index)});
     out.push_back({"bytes", {}, config::Node{std::move(bytes), {}}});
     return {std::move(out), {}};
@@ -215,7 +229,7 @@ int ExplainCommand::explain() const {
         e.index = index_;
         std::vector<std::uint8_t> frame(plan.packet->longest());
         frame.resize(plan.packet->write(index_, frame.data()));
-        e.description = stream->source.any() ? describe_frame(frame) : packet::describe(stream->packet);
+        e.description = description_of(*stream, frame, index_);
         e.bytes_with_fcs = frame.size() + fcs_bytes;
         e.bytes =
             annotate(e.description, frame, plan.packet->signing() != nullptr ? packet::signature_bytes : 0);

@@ -36,12 +36,23 @@ std::string plain_text(FieldType type, const Program& program) {
     return {};
 }
 
-std::vector<const Sequence*> flow_sequences(const PacketModel& model, const Resolver& resolver) {
+/// Addresses and ports of IP, and its protocol: what a five-tuple is made of.
+bool in_five_tuple(const FieldInfo& field) {
+    using enum HeaderKind;
+    const bool ip = field.header == ipv4 || field.header == ipv6;
+    const bool transport = field.header == udp || field.header == tcp || field.header == sctp;
+    const bool protocol = field.name == "protocol" || field.name == "next_header";
+    return ((ip || transport) && (field.name == "src" || field.name == "dst")) || (ip && protocol);
+}
+
+std::vector<const Sequence*> flow_sequences(const PacketModel& model, const Resolver& resolver,
+                                            bool five_tuple) {
     std::vector<const Sequence*> sequences;
     for (std::size_t h = 0; h < model.headers.size(); ++h) {
         for (std::size_t f = 0; f < model.headers[h].fields.size(); ++f) {
             const auto& sequence = resolver.field(h, f);
-            if (identifies_flow(*model.headers[h].fields[f].field) && !sequence.constant())
+            const FieldInfo& field = *model.headers[h].fields[f].field;
+            if (identifies_flow(field) && !sequence.constant() && (!five_tuple || in_five_tuple(field)))
                 sequences.push_back(&sequence);
         }
     }
@@ -60,8 +71,12 @@ std::optional<std::uint64_t> common_multiple(std::optional<std::uint64_t> a, std
     return times(a, *b / std::gcd(*a, *b));
 }
 
-TupleCount count_tuples(const PacketModel& model, const Resolver& resolver) {
-    const auto sequences = flow_sequences(model, resolver);
+/// Of those tuples that the five_tuple's fields make, or all. Where they cannot be counted one by one, all
+/// that there may be.
+TupleCount count_tuples(const PacketModel& model, const Resolver& resolver, bool five_tuple) {
+    const auto sequences = flow_sequences(model, resolver, false);
+    const auto counted = flow_sequences(model, resolver, five_tuple);
+    if (counted.empty()) return {1, true};
     std::optional<std::uint64_t> period = 1;  // packets before the tuples repeat
     std::optional<std::uint64_t> values = 1;  // of the random fields
     std::uint64_t together = 0;
@@ -87,8 +102,8 @@ TupleCount count_tuples(const PacketModel& model, const Resolver& resolver) {
     std::set<std::vector<Value>> seen;
     for (std::uint64_t turn = 0; turn < *count.most; ++turn) {
         std::vector<Value> tuple;
-        tuple.reserve(sequences.size());
-        for (const auto* sequence : sequences) tuple.push_back(sequence->at(turn * step));
+        tuple.reserve(counted.size());
+        for (const auto* sequence : counted) tuple.push_back(sequence->at(turn * step));
         seen.insert(std::move(tuple));
     }
     return {seen.size(), true};
@@ -147,7 +162,10 @@ Description describe(const PacketModel& model) {
     Description out;
     out.payload_at = static_cast<std::uint32_t>(layout.bytes.size());
     out.sizes = sizes_text(model, sizes);
-    if (problems.empty()) out.tuples = count_tuples(model, resolver);
+    if (problems.empty()) {
+        out.tuples = count_tuples(model, resolver, false);
+        out.five_tuples = count_tuples(model, resolver, true);
+    }
     for (std::size_t h = 0; h < layout.layers.size(); ++h) {
         const auto& layer = layout.layers[h];
         DescribedLayer described{layer.kind, layer.name, layer.offset, layer.length, {}};

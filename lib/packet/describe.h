@@ -33,8 +33,9 @@ struct TupleCount {
 struct Description {
     std::vector<DescribedLayer> layers;
     std::uint32_t payload_at = 0;
-    std::string sizes;  ///< "64", "64 to 1518", or a mix with its genome
-    TupleCount tuples;
+    std::string sizes;       ///< "64", "64 to 1518", or a mix with its genome
+    TupleCount tuples;       ///< of all fields that tell flows apart, MAC addresses and tags too
+    TupleCount five_tuples;  ///< of IP addresses, protocols and ports alone
 };
 
 /// What explains a packet to its operator. The model must be one that builds.

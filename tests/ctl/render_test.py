@@ -202,6 +202,17 @@ class Explain(unittest.TestCase):
         self.assertIn("64 x 7, 570 x 4, 1518 x 1: ", got.stdout)
         self.assertIn("[A=570", got.stdout)
 
+    def test_tags_and_mac_addresses_make_tuples_and_no_five_tuples(self):
+        headers = [{"eth": {}}, {"vlan": {"id": {"increment": {"from": 1, "to": 100}}}}, {"ipv4": {"src": {"list": ["10.0.0.1", "10.0.0.2"]}}}, {"udp": {}}]
+        got = run("explain", Folder(self).write("c.json", config([stream(packet={"headers": headers})])))
+        self.assertIn("  tuples  100\n  5-tuple 2\n", got.stdout)
+
+    def test_packets_in_turn_show_their_programs(self):
+        packets = [{"headers": [{"eth": {}}, {"ipv4": {"id": {"increment": {"from": first, "to": 99}}}}, {"udp": {}}]} for first in (5, 7)]
+        path = Folder(self).write("c.json", config([stream(packet={"packets": packets})]))
+        for index, text in ((0, "5 to 99"), (1, "7 to 99"), (2, "5 to 99")):
+            self.assertIn(text, run("explain", path, "--packet", index).stdout)
+
     def test_any_packet_can_be_shown(self):
         got = run("explain", QUICKSTART, "--stream", "voice", "--packet", "99")
         self.assertIn("packet 99", got.stdout)
