@@ -18,8 +18,10 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
                        std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent) {
     const std::lock_guard lock(mutex_);
     std::vector<bool> was_present;
+    std::vector<bool> had_rate;
     for (Entry& entry : entries_) {
         was_present.push_back(entry.present);
+        had_rate.push_back(entry.pps.has_value());
         entry.before = continues ? due(entry, now_ns) : 0;
         entry.pps = std::nullopt;
         entry.present = false;
@@ -30,6 +32,7 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         if (slot >= entries_.size()) entries_.resize(slot + 1);
         Entry& entry = entries_[slot];
         const bool carried = continues && slot < was_present.size() && was_present[slot];
+        if (carried && !had_rate[slot]) entry.before += sent(stream.slot) - entry.sent_at;
         if (!carried) {
             entry.before = 0;
             entry.packets_before = sent(stream.slot);
@@ -42,6 +45,7 @@ void StreamBook::adopt(const traffic::Plan& plan, const config::Model& model, st
         // A stream with a shape, or with the times of a capture, has no one rate that could be its target.
         const bool one_rate = !stream.max && stream.shape == nullptr && stream.recording == nullptr;
         entry.pps = one_rate ? std::optional<Rational>(stream.pps) : std::nullopt;
+        if (!entry.pps) entry.sent_at = sent(stream.slot);
         entry.paused = stream.paused;
         entry.count = stream.count;
         entry.stop_ns =

@@ -34,7 +34,8 @@ class StreamBook {
     using Sent = std::function<std::uint64_t(StreamSlot)>;
 
     /// The streams of a plan whose schedule's zero is at epoch_ns and which ends at end_ns (~0: never).
-    /// continues: a reload; what was due so far stays due.
+    /// continues: a reload; what was due so far stays due, and what was sent while there was no one rate was
+    /// due.
     void adopt(const traffic::Plan& plan, const config::Model& model, std::uint64_t epoch_ns,
                std::uint64_t end_ns, std::uint64_t now_ns, bool continues, const Sent& sent);
     /// A new run begins: nothing is due yet. Before its base line is taken, or the dues of the run before
@@ -60,6 +61,7 @@ class StreamBook {
         std::uint64_t stop_ns = ~std::uint64_t{0};  ///< end of its own duration
         std::uint64_t packets_before = 0;           ///< its counter when the run began
         std::uint64_t before = 0;                   ///< packets due before from_ns
+        std::uint64_t sent_at = 0;                  ///< its counter when its rate stopped to be one
     };
     [[nodiscard]] std::uint64_t due(const Entry& entry, std::uint64_t now_ns) const;
 

@@ -22,12 +22,13 @@ class Book : public testing::Test {
     void adopt(std::vector<traffic::StreamPlan> streams, std::uint64_t now, bool continues) {
         traffic::Plan plan;
         plan.streams = std::move(streams);
-        book_.adopt(plan, model_, start, end_, now, continues, [](StreamSlot) { return 0; });
+        book_.adopt(plan, model_, start, end_, now, continues, [this](StreamSlot) { return sent_; });
     }
     std::uint64_t due(std::uint64_t now) { return book_.read(now).front().due_packets.value(); }
 
     static constexpr std::uint64_t start = 10 * second;
     std::uint64_t end_ = never;
+    std::uint64_t sent_ = 0;  ///< packets of every stream
     config::Model model_;
     StreamBook book_;
 };
@@ -65,6 +66,22 @@ TEST_F(Book, a_reload_keeps_what_was_due_and_counts_on_at_the_new_rate) {
     adopt(some(stream("a", 0, {1'000, 1})), start, false);
     adopt(some(stream("a", 0, {10'000, 1})), start + second, true);
     EXPECT_EQ(due(start + 2 * second), 11'000U);
+}
+
+TEST_F(Book, what_was_sent_at_max_or_by_a_shape_was_due_and_a_shortfall_of_before_stays_one) {
+    adopt(some(stream("a", 0, {1'000, 1})), start, false);
+    sent_ = 900;
+    auto free = stream("a", 0, {0, 1});
+    free.max = true;
+    adopt(some(std::move(free)), start + second, true);
+    EXPECT_FALSE(book_.read(start + 2 * second).front().due_packets);
+    sent_ = 70'900;
+    auto shaped = stream("a", 0, {1'000, 1});
+    shaped.shape = std::make_shared<traffic::Shape>();
+    adopt(some(std::move(shaped)), start + 2 * second, true);
+    sent_ = 71'900;
+    adopt(some(stream("a", 0, {10, 1})), start + 3 * second, true);
+    EXPECT_EQ(due(start + 4 * second), 72'010U);
 }
 
 TEST_F(Book, a_stream_that_a_reload_takes_away_stays_in_the_book_as_removed) {
