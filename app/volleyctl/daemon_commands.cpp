@@ -11,6 +11,7 @@
 #include "config/print.h"
 #include "volleyctl/capture_summary.h"
 #include "volleyctl/exit_codes.h"
+#include "volleyctl/failure.h"
 #include "volleyctl/progress.h"
 #include "volleyctl/result.h"
 #include "volleyctl/show.h"
@@ -157,14 +158,11 @@ int DaemonCommands::run() {
             if (from_.empty()) client_ = std::make_unique<Client>(place_);
             return (this->*verb.action)();
         } catch (const Unreachable& error) {
-            std::cerr << "volleyctl: " << error.what() << '\n';
-            return exit_unavailable;
+            return fail(json_, exit_unavailable, "unreachable", error.what());
         } catch (const NoSuchFile& error) {
-            std::cerr << "volleyctl: " << error.what() << '\n';
-            return exit_no_input;
+            return fail(json_, exit_no_input, "no_such_file", error.what());
         } catch (const ResultError& error) {
-            std::cerr << "volleyctl: " << error.what() << '\n';
-            return exit_bad_content;
+            return fail(json_, exit_bad_content, "bad_content", error.what());
         }
     }
     return exit_internal;
@@ -187,9 +185,9 @@ int DaemonCommands::show(const Reply& reply, std::string (*text)(const std::stri
 
 // A pattern that fits nothing is most likely a slip.
 int DaemonCommands::none_named(const std::string& kind) const {
-    std::cerr << "volleyctl: none of the " << kind << " is named " << config::quote(pattern_)
-              << "; volleyctl " << kind << " without a name lists them\n";
-    return exit_no_input;
+    return fail(json_, exit_no_input, "none_named",
+                "none of the " + kind + " is named " + config::quote(pattern_) + "; volleyctl " + kind +
+                    " without a name lists them");
 }
 
 int DaemonCommands::show_ports(const std::string& route, std::string (*text)(const std::string& body)) const {
@@ -348,8 +346,7 @@ int DaemonCommands::watch() {
 int DaemonCommands::capture() {
     const bool piped = capture_file_ == "-";
     if (piped && ::isatty(STDOUT_FILENO) != 0) {
-        std::cerr << "volleyctl: a capture is nothing to read; give -o FILE, or a pipe\n";
-        return exit_usage;
+        return fail(json_, exit_usage, "usage", "a capture is nothing to read; give -o FILE, or a pipe");
     }
     json body{{"port", port_}};
     if (!filter_.empty()) body["filter"] = filter_;

@@ -1,7 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/print.h"
 #include "volleyctl/complete.h"
@@ -9,12 +12,23 @@
 #include "volleyctl/daemon_commands.h"
 #include "volleyctl/exit_codes.h"
 #include "volleyctl/explain_command.h"
+#include "volleyctl/failure.h"
 #include "volleyctl/import_command.h"
 #include "volleyctl/offline.h"
 #include "volleyctl/render_command.h"
 #include "volleyctl/top.h"
 
 namespace {
+
+// --json may stand anywhere: each verb has it, and what is wrong with the words themselves is told by it too.
+bool move_json_to_the_end(std::vector<std::string>& words) {
+    const auto end = std::find(words.begin(), words.end(), "--");
+    const auto kept = std::remove(words.begin(), end, "--json");
+    if (kept == end) return false;
+    words.erase(kept, end);
+    words.insert(std::find(words.begin(), words.end(), "--"), "--json");
+    return true;
+}
 
 int run(int argc, char** argv) {
     CLI::App app{
@@ -32,14 +46,21 @@ int run(int argc, char** argv) {
     volley::ctl::ExplainCommand explain(app);
     if (argc > 1 && std::string_view(argv[1]) == "__complete")
         return volley::ctl::complete(app, {argv + 2, argv + argc});
+    std::vector<std::string> words(argv + 1, argv + argc);
+    const bool json = move_json_to_the_end(words);
     try {
-        app.parse(argc, argv);
+        std::reverse(words.begin(), words.end());  // as CLI11 wants them
+        app.parse(words);
     } catch (const CLI::ParseError& error) {
         const auto rest = app.remaining();
         if (app.get_subcommands().empty() && !rest.empty() && error.get_exit_code() != 0) {
-            std::cerr << "volleyctl: " << volley::config::quote(rest.front())
-                      << " is no verb; volleyctl --help lists them\n";
-            return volley::ctl::exit_usage;
+            return volley::ctl::fail(
+                json, volley::ctl::exit_usage, "usage",
+                volley::config::quote(rest.front()) + " is no verb; volleyctl --help lists them");
+        }
+        if (json && error.get_exit_code() != 0) {
+            return volley::ctl::fail(true, volley::ctl::exit_usage, "usage",
+                                     std::string(error.what()) + "; --help tells what is");
         }
         return app.exit(error) == 0 ? 0 : volley::ctl::exit_usage;
     }

@@ -96,6 +96,16 @@ class Ctl(unittest.TestCase):
         self.assertEqual(self.ok_json("rate", "*a", "2kpps")["streams"], ["alpha", "beta", "gamma"])
         self.assertEqual({s["rate"] for s in self.ok_json("config", "show")["streams"]}, {"2kpps"})
 
+    def test_json_tells_errors_too_wherever_it_stands(self):
+        for code, arguments in [("usage", ["--json", "pause"]), ("usage", ["status", "--jsn", "--json"]), ("usage", ["nope", "--json"]),
+                                ("none_named", ["--json", "streams", "nope"]), ("unreachable", ["--json", "--socket", "/nowhere", "status"]),
+                                ("no_such_file", ["report", "/nowhere", "--json"])]:
+            got = self.ctl(*arguments, socket="--socket" not in arguments)
+            self.assertNotEqual(got.returncode, 0)
+            self.assertEqual(json.loads(got.stdout)["error"]["code"], code, got.stdout)
+            self.assertEqual(got.stderr, "")
+        self.assertEqual(json.loads(self.ok("--json", "status"))["name"], "test")
+
     def test_watch_prints_a_line_a_tick(self):
         lines = [json.loads(line) for line in self.ok("watch", "--count", "2", "--json").splitlines()]
         self.assertEqual([line["type"] for line in lines], ["snapshot", "snapshot"])
