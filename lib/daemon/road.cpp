@@ -108,8 +108,10 @@ void Road::build_lanes(const std::vector<Longest>& longest) {
     }
 }
 
-// A port's replies leave by its first TX worker.
+// A port's replies leave by its first TX worker, and are as long as its MTU and a tag allow.
 void Road::build_replies() {
+    constexpr std::uint32_t least_reply = 2048;
+    constexpr std::uint32_t above_mtu = 18;
     replies_.resize(ports_.size());
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
         const config::Port& port = model_.ports[p];
@@ -119,9 +121,9 @@ void Road::build_replies() {
             if (const auto address = config::parse_address(text))
                 addresses.push_back({address->bytes, address->length, address->prefix});
         }
-        replies_[p] =
-            std::make_unique<worker::Replies>(std::to_string(ports_[p]->id().value), ports_[p]->socket(),
-                                              ports_[p]->mac(), port.vlan, std::move(addresses));
+        replies_[p] = std::make_unique<worker::Replies>(
+            std::to_string(ports_[p]->id().value), ports_[p]->socket(), ports_[p]->mac(), port.vlan,
+            std::move(addresses), std::max(least_reply, ports_[p]->mtu() + above_mtu));
         for (const auto& lane : lanes_) {
             if (lane->port == p && lane->index == 0) lane->worker.set_replies(*replies_[p]);
         }
@@ -234,7 +236,7 @@ std::uint64_t Road::in_flight(std::size_t p) const {
     for (const auto& lane : lanes_) {
         if (lane->port == p) accepted += lane->worker.counters().packets.get();
     }
-    if (replies_[p] != nullptr) accepted += replies_[p]->sent();
+    if (replies_[p] != nullptr) accepted += replies_[p]->sent() + replies_[p]->asked();
     const port::Statistics now = ports_[p]->statistics();
     const std::uint64_t sent =
         now.tx_packets - at_start_[p].tx_packets + (now.tx_errors - at_start_[p].tx_errors) + written_off_[p];

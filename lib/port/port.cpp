@@ -279,11 +279,12 @@ void Port::set_up_tx_queues(std::uint16_t queues, std::uint16_t descriptors, con
 
 namespace {
 
-// Bytes of the device's argument framesz=N; 0 where it has none.
+// Bytes of an af_packet device's slots: its argument framesz=N, else the driver's default.
 std::uint32_t frame_slot(const std::string& device) {
     static const std::regex argument(",framesz=([0-9]{1,9})(,|$)");
     std::smatch found;
-    return std::regex_search(device, found, argument) ? static_cast<std::uint32_t>(std::stoul(found[1])) : 0;
+    return std::regex_search(device, found, argument) ? static_cast<std::uint32_t>(std::stoul(found[1]))
+                                                      : 2048;
 }
 
 }  // namespace
@@ -370,9 +371,21 @@ void Port::set_mtu(std::uint32_t longest_frame, const std::string& longest_strea
     }
     const int code = rte_eth_dev_set_mtu(id_.value, static_cast<std::uint16_t>(mtu));
     if (code != 0 && code != -ENOTSUP) {
-        throw dpdk::Error("setting MTU " + std::to_string(mtu) + " on port " + name(), code,
-                          "raise the interface's own MTU first, or lower the frame size");
+        // Whatever its slots hold: the driver names 1518 bytes as its longest frame.
+        throw dpdk::Error(
+            "setting MTU " + std::to_string(mtu) + " on port " + name(), code,
+            driver_ == "net_af_packet"
+                ? "net_af_packet carries frames of 1518 bytes at most, whatever framesz says; use "
+                  "net_tap or a NIC for longer ones"
+                : "raise the interface's own MTU first, or lower the frame size");
     }
+}
+
+// Virtual devices that have no MTU to be set carry what they are told to.
+std::uint32_t Port::mtu() const noexcept {
+    std::uint16_t set = 0;
+    rte_eth_dev_get_mtu(id_.value, &set);
+    return std::max<std::uint32_t>(set, settings_.mtu.value_or(0));
 }
 
 void Port::set_up_device(std::uint32_t longest_frame, const std::string& longest_stream,

@@ -67,6 +67,8 @@ class Port {
         return sends_from_rx_pools() ? rx_pools_[queue.value] : nullptr;
     }
     [[nodiscard]] std::uint64_t mac() const noexcept { return mac_; }
+    /// After start(): bytes that an untagged frame carries.
+    [[nodiscard]] std::uint32_t mtu() const noexcept;
     /// The device was set up to raise an interrupt when a packet comes to an RX queue, as far as one can say
     /// before asking for it. Only receivers of mode "adaptive" want that.
     [[nodiscard]] bool rx_interrupts() const noexcept { return rx_interrupts_; }

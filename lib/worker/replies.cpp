@@ -4,6 +4,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include <algorithm>
+
 #include "dpdk/error.h"
 #include "port/mbuf_pool.h"
 #include "worker/tsan.h"
@@ -13,15 +15,20 @@ namespace {
 
 constexpr unsigned buffers = 255;
 constexpr unsigned waiting = 256;
-constexpr std::uint16_t room = RTE_MBUF_DEFAULT_BUF_SIZE;
-constexpr std::uint32_t longest = RTE_MBUF_DEFAULT_DATAROOM;
+
+// A neighbour's advertisement and every question fit the least of rooms.
+std::uint16_t room_of(std::uint32_t longest) {
+    constexpr std::uint32_t least = 256;
+    return static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + (std::max(longest, least) + 127) / 128 * 128);
+}
 
 }  // namespace
 
 Replies::Replies(const std::string& name, int socket, std::uint64_t mac, std::optional<std::uint16_t> vlan,
-                 std::vector<IpAddress> addresses)
+                 std::vector<IpAddress> addresses, std::uint32_t longest)
     : responder_(mac, vlan, std::move(addresses)),
-      pool_(port::make_mbuf_pool("reply_" + name, buffers, 0, room, socket)),
+      longest_(std::min(longest, Responder::longest_reply)),
+      pool_(port::make_mbuf_pool("reply_" + name, buffers, 0, room_of(longest_), socket)),
       ring_(nullptr),
       questions_(nullptr) {
     if (pool_ == nullptr)
@@ -68,7 +75,11 @@ void Replies::put(rte_ring* ring, Make&& make) noexcept {
 
 // No answer is longer than its question, apart from padding and from an advertisement's 86 bytes.
 void Replies::answer(std::span<const std::uint8_t> frame) noexcept {
-    if (frame.size() > longest || !responder_.concerns(frame)) return;
+    if (!responder_.concerns(frame)) return;
+    if (frame.size() > longest_) {
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
     put(ring_, [&](std::uint8_t* out) { return responder_.reply(frame, out); });
 }
 
@@ -79,13 +90,16 @@ void Replies::ask(const IpAddress& address) noexcept {
 std::uint32_t Replies::take(rte_mbuf** out, std::uint32_t n) noexcept {
     void** const objects = reinterpret_cast<void**>(out);
     std::uint32_t taken = rte_ring_sc_dequeue_burst(questions_, objects, n, nullptr);
+    questions_taken_ = taken;
     taken += rte_ring_sc_dequeue_burst(ring_, objects + taken, n - taken, nullptr);
     if (taken != 0) tsan_acquire_mbufs();
     return taken;
 }
 
 void Replies::sent(std::uint32_t accepted, std::uint32_t given_up) noexcept {
-    sent_.add(accepted);
+    const std::uint32_t questions = std::min(accepted, questions_taken_);
+    asked_.add(questions);
+    sent_.add(accepted - questions);
     given_up_.add(given_up);
 }
 

@@ -21,8 +21,10 @@ namespace volley::worker {
 class Replies {
   public:
     /// Throws dpdk::Error.
+    /// longest: the longest frame (without FCS) that the port sends, hence the longest reply; at most
+    /// Responder::longest_reply.
     Replies(const std::string& name, int socket, std::uint64_t mac, std::optional<std::uint16_t> vlan,
-            std::vector<IpAddress> addresses);
+            std::vector<IpAddress> addresses, std::uint32_t longest);
     ~Replies();
     Replies(const Replies&) = delete;
     Replies& operator=(const Replies&) = delete;
@@ -39,8 +41,10 @@ class Replies {
     /// The TX worker: that many of them were accepted by the device, the others are given up.
     void sent(std::uint32_t accepted, std::uint32_t given_up) noexcept;
 
-    /// Any thread.
+    /// Any thread: replies that the device accepted,
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_.get(); }
+    /// and questions.
+    [[nodiscard]] std::uint64_t asked() const noexcept { return asked_.get(); }
     [[nodiscard]] std::uint64_t dropped() const noexcept {
         return dropped_.load(std::memory_order_relaxed) + given_up_.get();
     }
@@ -50,11 +54,14 @@ class Replies {
     void put(rte_ring* ring, Make&& make) noexcept;
 
     Responder responder_;
+    const std::uint32_t longest_;
     rte_mempool* pool_;
     rte_ring* ring_;       ///< receivers produce, the transmitting worker consumes
     rte_ring* questions_;  ///< control produces, whom no receiver has to wait for; the same worker consumes
-    Counter sent_;         ///< written by the TX worker
-    Counter given_up_;     ///< written by the TX worker
+    std::uint32_t questions_taken_ = 0;      ///< by the last take(): they come first; the TX worker's
+    Counter sent_;                           ///< written by the TX worker
+    Counter asked_;                          ///< written by the TX worker
+    Counter given_up_;                       ///< written by the TX worker
     std::atomic<std::uint64_t> dropped_{0};  ///< written by receivers and control
 };
 

@@ -14,6 +14,7 @@ constexpr std::uint16_t type_ipv4 = 0x0800;
 constexpr std::uint16_t type_ipv6 = 0x86dd;
 constexpr std::uint16_t type_vlan = 0x8100;
 constexpr std::uint16_t type_service_vlan = 0x88a8;
+constexpr std::uint32_t drop_eligible = 0x1000;  // a switch on the way here has set it, if it was set
 constexpr std::uint8_t protocol_icmp = 1;
 constexpr std::uint8_t protocol_icmpv6 = 58;
 constexpr std::uint32_t arp_length = 28;
@@ -66,6 +67,7 @@ struct Responder::Seen {
     const std::uint8_t* payload;
     std::uint32_t length;
     std::uint16_t type;
+    std::uint32_t tag;  ///< TPID and TCI as they came; 0: it came untagged
 };
 
 Responder::Responder(std::uint64_t mac, std::optional<std::uint16_t> vlan, std::vector<IpAddress> addresses)
@@ -165,14 +167,22 @@ const IpAddress* Responder::asker(const IpAddress& address) const noexcept {
     return out;
 }
 
-std::uint32_t Responder::put_ethernet(const std::uint8_t* destination, std::uint16_t type,
+std::uint32_t Responder::own_tag() const noexcept {
+    return std::uint32_t{type_vlan} << 16 | vlan_.value_or(0);
+}
+
+std::uint32_t Responder::answer_tag(std::uint32_t seen) const noexcept {
+    return seen != 0 ? seen & ~drop_eligible : own_tag();
+}
+
+std::uint32_t Responder::put_ethernet(const std::uint8_t* destination, std::uint16_t type, std::uint32_t tag,
                                       std::uint8_t* out) const noexcept {
     std::copy_n(destination, 6, out);
     std::copy(mac_.begin(), mac_.end(), out + 6);
     std::uint32_t at = 12;
     if (vlan_) {
-        put_word(out + at, type_vlan);
-        put_word(out + at + 2, *vlan_);
+        put_word(out + at, tag >> 16);
+        put_word(out + at + 2, tag);
         at += 4;
     }
     put_word(out + at, type);
@@ -203,15 +213,15 @@ std::uint32_t Responder::reply(std::span<const std::uint8_t> frame, std::uint8_t
     const bool to_many = (frame[0] & 1) != 0;
     if (!to_us && !to_many) return 0;
     std::uint32_t at = 12;
-    std::optional<std::uint16_t> tag;
+    std::uint32_t tag = 0;
     if (const std::uint16_t type = word(&frame[at]); type == type_vlan || type == type_service_vlan) {
         if (frame.size() < 18) return 0;
-        tag = static_cast<std::uint16_t>(word(&frame[at + 2]) & 0xfff);
+        tag = std::uint32_t{type} << 16 | word(&frame[at + 2]);
         at += 4;
     }
-    if (tag.value_or(0) != vlan_.value_or(0)) return 0;
+    if ((tag & 0xfff) != vlan_.value_or(0)) return 0;
     Seen seen{&frame[6], frame.data() + at + 2, static_cast<std::uint32_t>(frame.size()) - at - 2,
-              word(&frame[at])};
+              word(&frame[at]), tag};
     if (seen.type == type_arp) return reply_arp(seen, out);
     if (seen.type == type_ipv4 && to_us) return reply_ipv4(seen, out);
     if (seen.type == type_ipv6) return reply_ipv6(seen, out);
@@ -225,7 +235,7 @@ std::uint32_t Responder::reply_arp(const Seen& seen, std::uint8_t* out) const no
     const std::uint16_t operation = word(arp + 6);
     if (operation == 2) learn({arp + 14, 4}, arp + 8);
     if (operation != 1 || !ours({arp + 24, 4})) return 0;
-    const std::uint32_t at = put_ethernet(arp + 8, type_arp, out);
+    const std::uint32_t at = put_ethernet(arp + 8, type_arp, answer_tag(seen.tag), out);
     std::uint8_t* const answer = out + at;
     std::copy(ethernet_ipv4.begin(), ethernet_ipv4.end(), answer);
     put_word(answer + 6, 2);
@@ -245,7 +255,7 @@ std::uint32_t Responder::reply_ipv4(const Seen& seen, std::uint8_t* out) const n
     if ((word(ip + 6) & 0x3fff) != 0 || !ours({ip + 16, 4}) || ip[header] != 8 || ip[header + 1] != 0)
         return 0;
     if (packet::fold(packet::sum_of({ip + header, total - header})) != 0xffff) return 0;
-    const std::uint32_t at = put_ethernet(seen.source, type_ipv4, out);
+    const std::uint32_t at = put_ethernet(seen.source, type_ipv4, answer_tag(seen.tag), out);
     std::uint8_t* const answer = out + at;
     std::copy_n(ip, total, answer);
     std::copy_n(ip + 16, 4, answer + 12);
@@ -274,8 +284,8 @@ std::uint32_t Responder::reply_ipv6(const Seen& seen, std::uint8_t* out) const n
         // To one who has no address yet, the answer goes to all nodes.
         constexpr std::array<std::uint8_t, 16> all_nodes{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
         constexpr std::array<std::uint8_t, 6> all_nodes_mac{0x33, 0x33, 0, 0, 0, 1};
-        const std::uint32_t at =
-            put_ethernet(unspecified ? all_nodes_mac.data() : seen.source, type_ipv6, out);
+        const std::uint32_t at = put_ethernet(unspecified ? all_nodes_mac.data() : seen.source, type_ipv6,
+                                              answer_tag(seen.tag), out);
         std::uint8_t* const answer = out + at;
         put_ipv6(answer, advertisement_length, {icmp + 8, 16},
                  unspecified ? std::span<const std::uint8_t>(all_nodes) : std::span(ip + 8, 16));
@@ -291,7 +301,7 @@ std::uint32_t Responder::reply_ipv6(const Seen& seen, std::uint8_t* out) const n
         return padded(out, at + ipv6_length + advertisement_length);
     }
     if (icmp[0] != 128 || icmp[1] != 0 || !ours({ip + 24, 16})) return 0;
-    const std::uint32_t at = put_ethernet(seen.source, type_ipv6, out);
+    const std::uint32_t at = put_ethernet(seen.source, type_ipv6, answer_tag(seen.tag), out);
     std::uint8_t* const answer = out + at;
     put_ipv6(answer, length, {ip + 24, 16}, {ip + 8, 16});
     answer[7] = 64;
@@ -307,7 +317,7 @@ std::uint32_t Responder::ask(const IpAddress& address, std::uint8_t* out) const 
     if (own == nullptr) return 0;
     if (address.length == 4) {
         constexpr std::array<std::uint8_t, 6> everybody{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-        const std::uint32_t at = put_ethernet(everybody.data(), type_arp, out);
+        const std::uint32_t at = put_ethernet(everybody.data(), type_arp, own_tag(), out);
         std::uint8_t* const arp = out + at;
         constexpr std::array<std::uint8_t, 8> request{0, 1, 8, 0, 6, 4, 0, 1};
         std::copy(request.begin(), request.end(), arp);
@@ -321,7 +331,7 @@ std::uint32_t Responder::ask(const IpAddress& address, std::uint8_t* out) const 
     std::array<std::uint8_t, 16> group{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};
     std::copy_n(address.bytes.begin() + 13, 3, group.begin() + 13);
     const std::array<std::uint8_t, 6> group_mac{0x33, 0x33, group[12], group[13], group[14], group[15]};
-    const std::uint32_t at = put_ethernet(group_mac.data(), type_ipv6, out);
+    const std::uint32_t at = put_ethernet(group_mac.data(), type_ipv6, own_tag(), out);
     std::uint8_t* const ip = out + at;
     put_ipv6(ip, advertisement_length, own->bytes, group);
     std::uint8_t* const body = ip + ipv6_length;

@@ -85,7 +85,10 @@ class Responder {
     std::uint32_t reply_arp(const Seen& seen, std::uint8_t* out) const noexcept;
     std::uint32_t reply_ipv4(const Seen& seen, std::uint8_t* out) const noexcept;
     std::uint32_t reply_ipv6(const Seen& seen, std::uint8_t* out) const noexcept;
-    std::uint32_t put_ethernet(const std::uint8_t* destination, std::uint16_t type,
+    [[nodiscard]] std::uint32_t own_tag() const noexcept;
+    /// TPID and priority of the question, as the neighbour expects them back.
+    [[nodiscard]] std::uint32_t answer_tag(std::uint32_t seen) const noexcept;
+    std::uint32_t put_ethernet(const std::uint8_t* destination, std::uint16_t type, std::uint32_t tag,
                                std::uint8_t* out) const noexcept;
 
     std::array<std::uint8_t, 6> mac_{};

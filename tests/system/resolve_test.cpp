@@ -189,6 +189,8 @@ TEST_F(ResolveOfAReload, ends_with_volleyctl_stop_and_refuses_the_reload) {
 TEST_F(ResolveOfAReload, ends_with_the_run_and_refuses_the_reload) {
     begin("3s");
     expect_end("the run ended");
+    EXPECT_EQ(named(volleyd_->report().at("ports"), "east").at("rx").at("answered"), 0)
+        << "a question is no answer";
 }
 
 TEST_F(Resolving, without_an_answer_ends_with_who_did_not_answer_on_which_port) {

@@ -60,6 +60,26 @@ TEST_P(Responding, port_answers_arping_and_ping_of_both_kinds) {
     EXPECT_EQ(east_seen.at("rx").at("packets"), east_seen.at("rx").at("unmatched"));
 }
 
+TEST(PacketSocket, takes_slots_of_any_size_and_says_that_no_longer_frames_come_of_it) {
+    if (const std::string why = NetNamespace::unavailable(); !why.empty()) GTEST_SKIP() << why;
+    const NetNamespace near;
+    const NetNamespace far;
+    connect(near, "near", far, "far");
+    json east = port("east", "net_af_packet0,iface=near,framesz=16384,blocksz=65536,framecnt=64");
+    east["rx"] = {{"lcores", east["tx"]["lcores"]}};
+    Volleyd::Options options;
+    options.where = &near;
+    Volleyd large(configuration(1, false, {east}, {}), options);
+    EXPECT_TRUE(large.wait_for_state("running")) << large.process().err();
+    large.process().signal(SIGTERM);
+    EXPECT_EQ(large.wait(), 0) << large.process().err();
+    east["mtu"] = 9000;
+    Volleyd longer(configuration(1, false, {east}, {}), options);
+    EXPECT_NE(longer.wait(), 0);
+    EXPECT_NE(longer.process().err().find("1518 bytes at most, whatever framesz says"), std::string::npos)
+        << longer.process().err();
+}
+
 INSTANTIATE_TEST_SUITE_P(UntaggedAndTagged, Responding, testing::Bool());
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "packet/signature.h"
 #include "port/port.h"
+#include "worker/replies.h"
 #include "worker/rx_worker.h"
 #include "worker/tsan.h"
 #include "worker/tx_lane.h"
@@ -246,6 +247,29 @@ TEST_F(Dut, that_damages_a_frame_in_several_buffers_is_found_to_damage_exactly_t
     expect({.corrupted = 1});
 }
 
+TEST_F(Dut, of_which_one_packet_in_seven_is_verified_has_exactly_those_compared_whose_index_seven_divides) {
+    verification_.one_in = 7;
+    pass([](std::uint64_t i, const Frame& frame) {
+        Frame out = frame;
+        if (i == 700 || i == 701) out[30] ^= 1;
+        return std::vector<Frame>{out};
+    });
+    EXPECT_EQ(row_->packets.get(), count);
+    EXPECT_EQ(row_->verified.get(), (count + 6) / 7);
+    EXPECT_EQ(row_->corrupted.get(), 1U);
+}
+
+TEST_F(Dut, that_speaks_for_itself_before_the_first_packet_makes_no_packet_more_of_the_stream) {  // B58
+    Frame arp(60);
+    std::fill_n(arp.begin(), 6, std::uint8_t{0xff});
+    arp[12] = 8;
+    arp[13] = 6;
+    pass([&](std::uint64_t i, const Frame& frame) {
+        return i == 0 ? std::vector<Frame>{arp, frame} : std::vector<Frame>{frame};
+    });
+    expect({.unmatched = 1});
+}
+
 TEST_F(Dut, that_loses_some_is_found_to_lose_exactly_these) {
     pass([](std::uint64_t i, const Frame& frame) {
         const bool lost = i % 97 == 5 || (i >= 4'000 && i < 5'000);
@@ -261,6 +285,44 @@ TEST_F(Dut, that_doubles_some_is_found_to_double_exactly_these) {
     std::uint64_t more = 0;
     for (std::uint64_t i = 0; i < count; ++i) more += i % 89 == 3 ? 2 : 0;
     expect({.duplicates = more});
+}
+
+std::vector<std::uint8_t> echo_request(std::uint64_t mac, std::uint32_t size) {
+    packet::PacketModel model;
+    packet::Program program;
+    program.from = size;
+    model.frame_size = packet::SizeModel{program, {}};
+    const auto set = [&](HeaderKind kind, const char* field, packet::Value value) {
+        packet::Program constant;
+        constant.from = value;
+        model.headers.emplace_back().kind = kind;
+        model.headers.back().fields = {{packet::find_field(kind, field), constant}};
+    };
+    set(HeaderKind::eth, "dst", mac);
+    set(HeaderKind::ipv4, "dst", 0x0a000001);
+    set(HeaderKind::icmp, "type", 8);
+    auto built = packet::build(model);
+    Frame out(std::get<0>(built)->longest());
+    std::get<0>(built)->write(0, out.data());
+    return out;
+}
+
+TEST_F(Dut, echoes_are_answered_up_to_the_longest_frame_and_questions_are_no_answers) {
+    const IpAddress own{{10, 0, 0, 1}, 4};
+    Replies replies("long", 0, 0x020000000001, std::nullopt, {own}, 9014);
+    rte_mbuf* out[4];
+    replies.answer(echo_request(0x020000000001, 9018));
+    replies.answer(echo_request(0x020000000001, 9019));
+    EXPECT_EQ(replies.dropped(), 1U);
+    replies.ask({{10, 0, 0, 2}, 4});
+    ASSERT_EQ(replies.take(out, 4), 2U);
+    EXPECT_EQ(out[0]->pkt_len, 60U);
+    EXPECT_EQ(out[1]->pkt_len, 9014U);
+    EXPECT_EQ(out[1]->nb_segs, 1U);
+    rte_pktmbuf_free_bulk(out, 2);
+    replies.sent(2, 0);
+    EXPECT_EQ(replies.asked(), 1U);
+    EXPECT_EQ(replies.sent(), 1U);
 }
 
 /// By how many packets some are displaced.

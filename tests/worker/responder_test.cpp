@@ -247,6 +247,17 @@ TEST_P(AnyResponder, survives_frames_cut_at_any_byte) {
     }
 }
 
+TEST_P(AnyResponder, answers_with_the_kind_of_tag_and_the_priority_of_the_question) {
+    if (!GetParam()) GTEST_SKIP() << "untagged";
+    Frame question = arp(0x0a000001);
+    question[12] = 0x88;
+    question[13] = 0xa8;
+    question[14] |= 5 << 5;
+    const Frame out = reply(question);
+    ASSERT_EQ(out.size(), 60U);
+    EXPECT_EQ(Frame(out.begin() + 12, out.begin() + 16), (Frame{0x88, 0xa8, 0xa0, 100}));
+}
+
 INSTANTIATE_TEST_SUITE_P(UntaggedAndTagged, AnyResponder, testing::Bool());
 
 }  // namespace
