@@ -101,6 +101,7 @@ std::string read_order(const std::string& key, const config::Node& value, Captur
     std::string why;
     const auto duration = parse_duration(*text, why);
     if (!duration) return why;
+    if (duration->ns == 0) return "a capture lasts longer than 0";
     if (duration->ns > longest_capture_ns) return "a capture lasts 10 minutes at most";
     out.duration = *duration;
     return {};

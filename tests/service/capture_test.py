@@ -88,6 +88,7 @@ class Capture(unittest.TestCase):
     def test_says_what_is_wrong(self):
         for arguments, code, words in [(["east", "--filter", "udp port"], 65, b"pcap-filter(7)"), (["nowhere"], 66, b"no port is named"),
                                        (["deaf"], 65, b"receives nothing"), (["east", "--duration", "2h"], 65, b"duration: "),
+                                       (["east", "--duration", "0s"], 65, b"duration: "),
                                        (["east", "--count", "0"], 65, b"packets: ")]:
             got = self.ctl(*arguments)
             self.assertEqual(got.returncode, code, got.stderr)
