@@ -80,7 +80,7 @@ bool TxWorker::send(Tsc now) noexcept {
     counters_.calls.add(1);
     counters_.tail_writes.add(chunk != 0 ? (sent + chunk - 1) / chunk
                                          : static_cast<std::uint32_t>(sent != 0));
-    bursts_done_.add_release(batch_.accept(sent, now, counters_));
+    finished_ += batch_.accept(sent, now, counters_);
     if (sent == offered) [[likely]] {
         if (stuck_since_ != 0) [[unlikely]] {
             stuck_since_ = 0;
@@ -112,7 +112,7 @@ Tsc TxWorker::next_turn() noexcept {
 
 // A fill of the ring takes microseconds: what is due goes before it, unless the device does not take it, for
 // that must hold up no reload.
-bool TxWorker::turn(Tsc now) noexcept {
+bool TxWorker::work(Tsc now) noexcept {
     if (replies_ != nullptr) [[unlikely]]
         send_replies();
     const bool due = next_ < have_ && hand_[next_].due <= now;
@@ -134,6 +134,17 @@ bool TxWorker::turn(Tsc now) noexcept {
     if (close_ || batch_.pending() >= settings_.flush_threshold || flush_due(now)) {
         send(now);
         worked = true;
+    }
+    return worked;
+}
+
+// A dispatcher on another CPU looks at bursts_done_ all the time, so each write of it costs a transfer of its
+// line: once a turn, which is up to 32 bursts.
+bool TxWorker::turn(Tsc now) noexcept {
+    const bool worked = work(now);
+    if (finished_ != 0) {
+        bursts_done_.add_release(finished_);
+        finished_ = 0;
     }
     return worked;
 }

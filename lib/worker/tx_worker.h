@@ -49,7 +49,7 @@ class TxWorker {
     [[nodiscard]] TxCounters& counters() noexcept { return counters_; }
     [[nodiscard]] StreamRows& rows() noexcept { return rows_; }
     [[nodiscard]] const StreamRows& rows() const noexcept { return rows_; }
-    /// Bursts of which every packet was accepted by the NIC. Writer: this worker, by release:
+    /// Bursts of which every packet was accepted by the NIC. Writer: this worker, once a turn, by release:
     /// nothing of the templates that they were made of is in use any more. Readers: its lane, and control,
     /// which acquires.
     [[nodiscard]] const Counter& bursts_done() const noexcept { return bursts_done_; }
@@ -58,6 +58,7 @@ class TxWorker {
     std::uint32_t discard_pending() noexcept;
 
   private:
+    bool work(Tsc now) noexcept;
     bool refill() noexcept;
     void send_replies() noexcept;
     bool add(const traffic::TemplateBurst& burst) noexcept;
@@ -74,7 +75,8 @@ class TxWorker {
     int id_offset_;
     const Tsc second_;
     const TscClock clock_;
-    bool close_ = false;  ///< the burst that was added last waits for no other
+    std::uint32_t finished_ = 0;  ///< bursts that are done and not yet in bursts_done_
+    bool close_ = false;          ///< the burst that was added last waits for no other
 
     std::array<traffic::TemplateBurst, 32> hand_;  ///< pulled and not yet due, or due and without room
     std::uint32_t next_ = 0;
