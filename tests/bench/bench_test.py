@@ -37,21 +37,39 @@ def test_twins(name, arguments, folder):
     assert "within the spread" in verdicts or "spoiled by noise" in verdicts, verdicts
 
 
+def burst_on_the_soft_nic(plugin, folder, device, *arguments):
+    file = str(folder / "burst_soft.json")
+    # A bare name, for the EAL takes no path below a folder that all may write to.
+    done = subprocess.run([BENCH, "burst", "--short", "--plugin", plugin.name, "--device", device, "--json", file, *arguments],
+                          capture_output=True, text=True, timeout=300, cwd="/", env=os.environ | {"LD_LIBRARY_PATH": str(plugin.parent)})
+    assert done.returncode == 0, done.stderr
+    return json.loads(pathlib.Path(file).read_text())["tables"]
+
+
+def rows_of(table):
+    return {row["label"].strip(): row["cells"] for row in table["rows"]}
+
+
 # The bench's own count of tail writes is what the model of the chip saw.
 def test_burst_on_the_soft_nic(plugin, folder):
     for rs_thresh, path, writes in ("32", "vector", [1, 1 / 3, 1 / 32, 4 / 128]), ("16", "full", [1, 1 / 3, 1 / 32, 1 / 128]):
-        file = str(folder / "burst_soft.json")
-        # A bare name, for the EAL takes no path below a folder that all may write to.
-        done = subprocess.run([BENCH, "burst", "--short", "--plugin", plugin.name, "--device", "net_soft82599_0,id=10f7",
-                               "--burst", "1,3,32,128", "--rs-thresh", rs_thresh, "--json", file],
-                              capture_output=True, text=True, timeout=300, cwd="/",
-                              env=os.environ | {"LD_LIBRARY_PATH": str(plugin.parent)})
-        assert done.returncode == 0, done.stderr
-        tables = json.loads(pathlib.Path(file).read_text())["tables"]
+        tables = burst_on_the_soft_nic(plugin, folder, "net_soft82599_0,id=10f7", "--burst", "1,3,32,128", "--rs-thresh", rs_thresh)
         assert f"{path} path" in tables[0]["name"], tables[0]["name"]
-        rows = {row["label"].strip(): row["cells"] for row in tables[1]["rows"]}
+        rows = rows_of(tables[1])
         for mine, counted, expected in zip(rows["tail writes in 100 packets"], rows["counted by the model"], writes):
             assert abs(mine - 100 * expected) < 1e-6 and abs(counted - 100 * expected) < 1e-6, (path, rows)
+
+
+# By a simulated clock, so these figures are exact wherever they are made.
+def test_clean_up_on_the_soft_nic(plugin, folder):
+    tables = burst_on_the_soft_nic(plugin, folder, "net_soft82599_0,id=10f7,mode=plain", "--burst", "1")
+    by_ring, by_burst = rows_of(tables[2]), rows_of(tables[3])
+    mpps, full, empty = 1, 2, 3
+    assert by_ring["64 x 32"][full] > 10 and by_ring["64 x 32"][mpps] < 64 / 30, by_ring
+    assert by_ring["4096 x 32"][full] == 0 and by_ring["4096 x 32"][empty] > 0, by_ring
+    assert abs(by_ring["4096 x 32"][mpps] - 1000 / (81 + 123 / 32)) < 0.1, by_ring
+    for burst, cells in by_burst.items():
+        assert abs(cells[0] - 3.9) < 0.1 and cells[1] > 0, (burst, cells)
 
 
 def test_help(name):
@@ -63,7 +81,9 @@ with tempfile.TemporaryDirectory() as folder:
     for name, arguments in RUNS.items():
         test_twins(name, arguments, pathlib.Path(folder))
         test_help(name)
-    test_burst_on_the_soft_nic(pathlib.Path(sys.argv[2]).absolute(), pathlib.Path(folder))
+    soft_nic = pathlib.Path(sys.argv[2]).absolute()
+    test_burst_on_the_soft_nic(soft_nic, pathlib.Path(folder))
+    test_clean_up_on_the_soft_nic(soft_nic, pathlib.Path(folder))
     assert "cannot be read" in run("compare", "/nonexistent", "/nonexistent", status=64).stderr
     assert "power of two" in run("ring", "--queue-size", "1000", status=64).stderr
     run("ring", "--no-such-option", status=64)

@@ -19,6 +19,7 @@
 #include "port/port.h"
 #include "soft82599/control.h"
 #include "traffic/pace.h"
+#include "volley-bench/burst_clean.h"
 #include "volley-bench/burst_fit.h"
 #include "volley-bench/machine.h"
 #include "worker/lcore_loop.h"
@@ -342,6 +343,10 @@ int run_burst(const BurstOptions& options) {
         result.tables.push_back(cycles_table(points, columns, bench.port().tx_path()));
         result.tables.push_back(posting_table(options, points, columns));
     }
+    for (Table& table : clean_up_tables(options)) result.tables.push_back(std::move(table));
+    if (result.tables.size() == 2)
+        result.advice.emplace_back(
+            "Completion clean-up is left out: it takes the soft 82599 with mode=plain, as --help says.");
     result.machine = watch.finish();
     publish(result, options.files);
     return 0;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "volley-bench/peers_null.h"
 #include "volley-bench/volleyd.h"
 
 namespace volley::bench {
@@ -94,6 +95,10 @@ class PeersBench {
             }
         }
         tabulate(seen);
+        NullRoad null =
+            compare_on_net_null(options_.short_run, rounds, options_.short_run ? 0.1 : options_.seconds / 2);
+        result_.tables.push_back(std::move(null.table));
+        for (const std::string& note : null.advice) note_once(note);
         result_.machine = watch_.finish();
         return std::move(result_);
     }
@@ -145,9 +150,6 @@ class PeersBench {
                 result_.advice.push_back(peer.name + " is not installed: " + peer.how_to_get + ".");
             }
         }
-        if (!installed("pktgen"))
-            result_.advice.emplace_back(
-                "Pktgen-DPDK is not installed: Debian has no package of it, build it from its sources.");
     }
 
     std::optional<Watched> once(const Peer& peer) {

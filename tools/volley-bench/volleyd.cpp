@@ -34,7 +34,7 @@ std::uint64_t task_ns(const std::filesystem::path& task) {
     return ns;
 }
 
-void add_tasks(pid_t pid, std::vector<std::pair<std::string, std::uint64_t>>& out) {
+void add_tasks(pid_t pid, ThreadTimes& out) {
     std::error_code ignored;
     const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
     for (const auto& task : std::filesystem::directory_iterator(tasks, ignored)) {
@@ -95,7 +95,8 @@ VolleydRun::VolleydRun(const json& config, const std::string& duration) {
     std::vector<std::string> command{volleyd_path(), "--config", file};
     if (!duration.empty()) command.insert(command.end(), {"--duration", duration});
     process_ = std::make_unique<test::Process>(
-        command, std::vector<std::string>{"XDG_RUNTIME_DIR=" + dir_.path().string()});
+        command, std::vector<std::string>{"XDG_RUNTIME_DIR=" + runtime_directory(),
+                                          "RUNTIME_DIRECTORY=" + runtime_directory()});
 }
 
 json VolleydRun::report() {
@@ -138,6 +139,22 @@ std::uint64_t received(const std::string& interface) {
     return counter(interface, 1) + counter(interface, 3);
 }
 
+ThreadTimes thread_times(pid_t pid) {
+    ThreadTimes out;
+    add_tasks(pid, out);
+    return out;
+}
+
+double busiest_cycles(const ThreadTimes& before, const ThreadTimes& after) {
+    std::uint64_t ns = 0;
+    for (const auto& [task, now] : after) {
+        for (const auto& [known, earlier] : before) {
+            if (known == task) ns = std::max(ns, now - earlier);
+        }
+    }
+    return static_cast<double>(ns) / 1e9 * static_cast<double>(tsc_hz());
+}
+
 std::optional<Watched> watch(test::Process& process, const std::string& interface, double seconds) {
     const std::uint64_t before = received(interface);
     const auto asked = Clock::now();
@@ -146,23 +163,14 @@ std::optional<Watched> watch(test::Process& process, const std::string& interfac
     }
     // A moving average of a program's start is not its rate.
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds / 5));
-    std::vector<std::pair<std::string, std::uint64_t>> tasks_before;
-    std::vector<std::pair<std::string, std::uint64_t>> tasks_after;
     const std::uint64_t first = received(interface);
     const auto start = Clock::now();
-    add_tasks(process.pid(), tasks_before);
+    const ThreadTimes before_it = thread_times(process.pid());
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    add_tasks(process.pid(), tasks_after);
+    const double cycles = busiest_cycles(before_it, thread_times(process.pid()));
     const std::uint64_t packets = received(interface) - first;
     const double elapsed = seconds_since(start);
-    std::uint64_t ns = 0;
-    for (const auto& [task, after] : tasks_after) {
-        for (const auto& [known, earlier] : tasks_before) {
-            if (known == task) ns = std::max(ns, after - earlier);
-        }
-    }
     if (packets == 0) return std::nullopt;
-    const double cycles = static_cast<double>(ns) / 1e9 * static_cast<double>(tsc_hz());
     return Watched{static_cast<double>(packets) / elapsed, cycles / static_cast<double>(packets)};
 }
 

@@ -25,6 +25,8 @@ nlohmann::json volleyd_config(const std::string& device, const nlohmann::json& s
 class VolleydRun {
   public:
     explicit VolleydRun(const nlohmann::json& config, const std::string& duration = "");
+    /// Where the EAL's own sockets are.
+    [[nodiscard]] std::string runtime_directory() const { return dir_.path().string(); }
     [[nodiscard]] test::Process& process() { return *process_; }
     /// Ends it by SIGTERM if it still runs; throws std::runtime_error with its log when it fails.
     nlohmann::json report();
@@ -43,6 +45,12 @@ void ip(const std::vector<std::string>& arguments);
 void make_veth(const std::string& a, const std::string& b);
 /// Packets that the kernel counted as received on the interface, dropped ones included (ifb drops all).
 std::uint64_t received(const std::string& interface);
+
+/// Nanoseconds on a CPU of each thread of a process and its children so far, by the thread's path in /proc.
+using ThreadTimes = std::vector<std::pair<std::string, std::uint64_t>>;
+ThreadTimes thread_times(pid_t pid);
+/// TSC cycles of CPU time between the two of the thread that used most.
+double busiest_cycles(const ThreadTimes& before, const ThreadTimes& after);
 
 /// What a program did while it was watched.
 struct Watched {

@@ -37,6 +37,8 @@ struct PairSpec {
     unsigned producer = 0;
     unsigned consumer = 1;
     Tsc late_consumer = 0;  ///< cycles that the consumer starts late: what a slow wake-up does
+    Tsc longest =
+        ~Tsc{0};  ///< cycles after which threads that share a queue end before their objects are through
 };
 
 struct PairRun {
@@ -242,7 +244,9 @@ double run_shared(const PairSpec& spec, unsigned threads) {
             while (ready.load(std::memory_order_acquire) != threads) std::this_thread::yield();
             ThreadRun run;
             run.start = tsc_now();
-            while (run.objects < spec.objects) {
+            // Whoever ends early has taken out as many as it put in: the others find theirs.
+            for (unsigned turns = 1; run.objects < spec.objects; ++turns) {
+                if (turns % 64 == 0 && tsc_now() - run.start > spec.longest) break;
                 unsigned in = 0;
                 while (in < spec.bulk) in += queue.enqueue(objects + in, spec.bulk - in);
                 // Each puts in before it takes out, so what another took of ours comes back to us.
@@ -259,13 +263,14 @@ double run_shared(const PairSpec& spec, unsigned threads) {
     }
     for (std::thread& thread : all) thread.join();
     ThreadRun whole = runs[0];
+    whole.objects = 0;
     double sum = 0;
     for (const ThreadRun& run : runs) {
         sum += run.cycles();
+        whole.objects += run.objects;
         if (run.start < whole.start) whole.start = run.start;
         if (run.stop > whole.stop) whole.stop = run.stop;
     }
-    whole.objects = spec.objects * threads;
     return crowded ? whole.cycles() : sum / threads;
 }
 
