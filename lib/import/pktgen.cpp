@@ -467,7 +467,7 @@ class Reader {
 
     void tell_overwritten(const PktgenDevice& device, const std::string& name, const std::string& value) {
         const auto before = device.parameters.find(name);
-        std::string& setter = setters_[device.name + " " + name];
+        std::string& setter = setters_[{device.name, name}];
         if (before != device.parameters.end() && before->second != value && setter != device_) {
             note(device_ + " sets " + name + " " + value + " where " + setter + " has " + before->second +
                  "; they become one stream, with the last; write one for each thread");
@@ -502,7 +502,8 @@ class Reader {
     std::vector<Branch> branches_;
     enum class Function : std::uint8_t { none, own, other };
     Function function_ = Function::none;
-    std::map<std::string, std::string> setters_;  ///< "DEVICE PARAMETER" → DEVICE@THREAD that set it last
+    std::map<std::pair<std::string, std::string>, std::string>
+        setters_;  ///< device and parameter → DEVICE@THREAD that set it last
     std::size_t line_ = 0;
     PktgenScript out_;
 };

@@ -214,8 +214,11 @@ std::string genome(std::span<const WeightedSize> sizes) {
             text += static_cast<char>('a' + (known - letters.begin()));
             continue;
         }
-        const char next = capitals.size() < 26 ? static_cast<char>('A' + capitals.size()) : '?';
-        text += capitals.emplace(size, next).first->second;
+        if (capitals.size() == 26 && !capitals.contains(size)) {  // the letters are used up
+            text += "(" + std::to_string(size) + ")";
+            continue;
+        }
+        text += capitals.emplace(size, static_cast<char>('A' + capitals.size())).first->second;
     }
     std::map<char, std::uint32_t> legend;
     for (const auto& [size, letter] : capitals) legend[letter] = size;

@@ -155,6 +155,8 @@ void Compilation::build_packet(const config::Stream& from, StreamPlan& stream) {
     auto& source = std::get<Source>(built);
     const std::string reason = too_long(model_.ports[stream.port], *source.packet);
     if (!reason.empty()) problem(from.pointer + "/packet", reason);
+    if (std::string unsent = unsent_cpus(from, model_.ports[stream.port], source); !unsent.empty())
+        source.warnings.push_back(std::move(unsent));
     for (std::string& warning : source.warnings) plan_->warnings.push_back(std::move(warning));
     source_packets_.emplace(from.name, source.packets);
     stream.feed = std::move(source.feed);

@@ -306,6 +306,9 @@ std::variant<Source, Problems> build_trafgen(const config::Stream& stream, std::
     if (!problems.empty()) return problems;
     Source source;
     source.warnings = std::move(file.warnings);
+    for (const imports::TrafgenPacket& packet : file.packets) {
+        if (packet.cpus) source.cpus_named = std::max(source.cpus_named, packet.cpus->first + 1);
+    }
     source.packet = one_or_rotation(std::move(built), stream.source.order, packet::Counting::own, signing);
     return source;
 }
@@ -343,6 +346,14 @@ std::string too_long(const config::Port& port, const packet::PacketTemplate& pac
                std::to_string(most) + " with header, tags and FCS";
     }
     return {};
+}
+
+std::string unsent_cpus(const config::Stream& stream, const config::Port& port, const Source& source) {
+    const std::size_t workers = port.tx ? port.tx->lcores.size() : 0;
+    if (source.cpus_named <= workers) return {};
+    return *stream.source.trafgen + ": cpu(" + std::to_string(source.cpus_named - 1) +
+           ") is sent by no worker: port \"" + port.name + "\" has " + std::to_string(workers) +
+           ", cpu(0) being the first; give it more tx.lcores";
 }
 
 }  // namespace volley::traffic

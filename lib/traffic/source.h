@@ -24,6 +24,7 @@ struct Source {
     std::shared_ptr<Feed> feed;           ///< of a recorded capture too large to be held, instead of times_ns
     std::vector<std::uint8_t> lanes;      ///< and which of several workers sends each, flow by flow
     std::vector<std::string> warnings;    ///< for the operator's log
+    std::uint32_t cpus_named = 0;  ///< one more than the greatest N that begins a trafgen file's cpu(N)
 };
 
 /// Builds a stream's header stack, or reads the file that it names. port_mac: the default source address.
@@ -38,5 +39,8 @@ std::variant<Source, std::vector<packet::Problem>> build_source(
 /// Why the port cannot send all of these packets, as its file says: frames above its mtu (which counts
 /// neither header nor outer tags) or tx.max_frame. Empty when it can.
 std::string too_long(const config::Port& port, const packet::PacketTemplate& packet);
+
+/// A warning when a trafgen file has packets for workers that the port has not; empty when it has none.
+std::string unsent_cpus(const config::Stream& stream, const config::Port& port, const Source& source);
 
 }  // namespace volley::traffic

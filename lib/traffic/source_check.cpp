@@ -33,6 +33,8 @@ void check_stream(const config::Model& model, const config::Stream& stream, conf
     auto& source = std::get<Source>(built);
     std::string reason = too_long(*port, *source.packet);
     if (!reason.empty()) report.problems.push_back({report.file, 0, 0, place, std::move(reason)});
+    if (std::string unsent = unsent_cpus(stream, *port, source); !unsent.empty())
+        source.warnings.push_back(std::move(unsent));
     for (std::string& warning : source.warnings) report.warnings.push_back(std::move(warning));
 }
 

@@ -66,6 +66,11 @@ class Render(unittest.TestCase):
             self.assertEqual([row[:used] for row in back], [[row[at] for at in (1, 0, 3, 2, 5, 4)][:used] for row in sent], program)
             self.assertGreater(len({row[0] for row in sent}), 90)
 
+    def test_long_frames_have_their_lengths_and_checksums(self):
+        for size in (2000, 9600):
+            pcap, _ = self.folder.render(config([stream(rate="1kpps", packet={"frame_size": size, "payload": {"random": {}}, "headers": UDP})]), 3)
+            self.assertEqual(fields(pcap, "frame.len", "ip.len", "udp.length", "udp.checksum.status"), [(str(size - 4), str(size - 18), str(size - 38), "1")] * 3)
+
     def test_numbers_of_packets_are_whole_and_in_decimal(self):
         out = self.folder.path / "out.pcap"
         for arguments in (("render", QUICKSTART, "-o", out, "-n"), ("explain", QUICKSTART, "--packet"), ("watch", "--count")):

@@ -22,6 +22,10 @@ TEST(WeightedSizes, are_spread_evenly_over_a_cycle) {
     EXPECT_EQ(genome(std::vector<WeightedSize>{{64, 14}, {570, 8}, {1518, 2}}), "aAaaAagaAaAa [A=570]");
     EXPECT_EQ(genome(std::vector<WeightedSize>{{64, 1}, {128, 1}, {300, 1}, {400, 1}}), "abAB [A=300 B=400]");
     EXPECT_EQ(genome(std::vector<WeightedSize>{{9000, 5}}), "i");
+    std::vector<WeightedSize> many;
+    for (std::uint32_t i = 0; i < 28; ++i) many.push_back({600 + i, 1});
+    EXPECT_EQ(genome(many).substr(0, 37), "ABCDEFGHIJKLMNOPQRSTUVWXYZ(626)(627) ")
+        << "no letter stands for two";
 }
 
 TEST(WeightedSizes, come_exactly_as_often_as_their_weights) {
