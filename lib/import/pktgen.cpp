@@ -461,7 +461,8 @@ class Reader {
             if (name.empty() || name == "IP6" || value.compare(end, 2, ":-") == 0 ||
                 variables_.contains(name))
                 continue;
-            note("$" + name + " is not set in: " + line);
+            std::string text = "$";
+            note(text.append(name).append(" is not set in: ").append(line));
         }
     }
 
