@@ -160,6 +160,16 @@ TEST(Result, as_svg_escapes_what_labels_hold_and_draws_each_row) {
     EXPECT_EQ(lines, 2U);
 }
 
+TEST(Result, as_svg_draws_ratios_as_bars_beside_each_other) {
+    Result result = small_result();
+    result.tables[0].columns = {"cycles", "ratio"};
+    const std::string svg = to_svg(result);
+    EXPECT_EQ(svg.find("<polyline"), std::string::npos);
+    std::size_t drawn = 0;
+    for (std::size_t at = 0; (at = svg.find("height=\"12\"", at)) != std::string::npos; ++at) ++drawn;
+    EXPECT_EQ(drawn, 2U);
+}
+
 TEST(Compare, tells_a_difference_from_the_spread) {
     Result before = small_result();
     Result after = small_result();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "base/markup.h"
 #include "volley-bench/table.h"
@@ -111,7 +112,58 @@ std::string plot(const Table& table, double top) {
     return out;
 }
 
+// A column of that name is what its table is about: each row's beside the others'.
+std::optional<std::size_t> ratio_of(const Table& table) {
+    const auto found = std::find(table.columns.begin(), table.columns.end(), "ratio");
+    const auto column = static_cast<std::size_t>(found - table.columns.begin());
+    const bool drawn = found != table.columns.end() &&
+                       std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) {
+                           return value_of(row.cells[column]).has_value();
+                       });
+    return drawn ? std::optional(column) : std::nullopt;
+}
+
+// Bars from 0, with a line where the floor is, and minimum to 90th percentile at each end.
+std::string bars(const Table& table, std::size_t column, double top) {
+    double most = 1;
+    for (const TableRow& row : table.rows) {
+        if (const auto value = value_of(row.cells[column])) most = std::max(most, *value);
+        if (row.cells[column].measured) most = std::max(most, row.cells[column].measured->p90);
+    }
+    const double left = plot_left + 110;
+    const double scale = (width - 110 - left) / most;
+    std::string out =
+        text_at(plot_left, top + 24, table.name + (table.unit.empty() ? "" : ", " + table.unit), "start");
+    char text[240];
+    double y = top + title_height;
+    for (const TableRow& row : table.rows) {
+        const Cell& cell = row.cells[column];
+        out += text_at(left - 8, y + 12, row.label, "end");
+        if (const auto value = value_of(cell)) {
+            std::snprintf(text, sizeof(text),
+                          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>\n", left,
+                          y + 2, *value * scale, colours[0]);
+            out += text;
+            double end = *value;
+            if (cell.measured) {
+                end = std::max(end, cell.measured->p90);
+                std::snprintf(text, sizeof(text), "<path d=\"M%.1f %.1fH%.1f\" stroke=\"#000\"/>\n",
+                              left + cell.measured->min * scale, y + 8, left + cell.measured->p90 * scale);
+                out += text;
+            }
+            std::snprintf(text, sizeof(text), "%.2f", *value);
+            out += text_at(left + end * scale + 6, y + 12, text, "start");
+        }
+        y += 20;
+    }
+    std::snprintf(text, sizeof(text), "<path d=\"M%.1f %.1fV%.1f\" stroke=\"#d55e00\"/>\n", left + scale,
+                  top + title_height, y);
+    return out + text;
+}
+
 double height_of(const Table& table) {
+    if (ratio_of(table))
+        return title_height + 20.0 * static_cast<double>(table.rows.size()) + axis_height / 2;
     return title_height + std::max(plot_height, 20.0 * static_cast<double>(table.rows.size())) + axis_height;
 }
 
@@ -121,7 +173,8 @@ std::string to_svg(const Result& result) {
     std::string body;
     double top = 30;
     for (const Table& table : result.tables) {
-        const std::string drawn = plot(table, top);
+        const auto ratio = ratio_of(table);
+        const std::string drawn = ratio ? bars(table, *ratio, top) : plot(table, top);
         if (drawn.empty()) continue;
         body += drawn;
         top += height_of(table);
