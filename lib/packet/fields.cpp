@@ -64,6 +64,10 @@ constexpr std::array fields{
               "bottom of stack (RFC 3032 section 2.1)"},
     FieldInfo{mpls, "ttl", 24, 8, T::number, "64", "time to live (RFC 3032 section 2.1)"},
 
+    FieldInfo{arp, "hardware_type", 0, 16, T::number, "1 (Ethernet)", "hardware address space (RFC 826)"},
+    FieldInfo{arp, "protocol_type", 16, 16, T::number, "0x0800 (IPv4)", "protocol address space (RFC 826)"},
+    FieldInfo{arp, "hardware_length", 32, 8, T::number, "6", "bytes of a hardware address (RFC 826)"},
+    FieldInfo{arp, "protocol_length", 40, 8, T::number, "4", "bytes of a protocol address (RFC 826)"},
     FieldInfo{arp, "operation", 48, 16, T::number, "1", "1 request, 2 reply (RFC 826)"},
     FieldInfo{arp, "sender_mac", 64, 48, T::mac, "as a constant eth src",
               "sender hardware address (RFC 826)"},
@@ -71,6 +75,9 @@ constexpr std::array fields{
     FieldInfo{arp, "target_mac", 144, 48, T::mac, "00:00:00:00:00:00", "target hardware address (RFC 826)"},
     FieldInfo{arp, "target_ip", 192, 32, T::ipv4, "198.19.0.1", "target protocol address (RFC 826)"},
 
+    FieldInfo{ipv4, "version", 0, 4, T::number, "4", "version (RFC 791 section 3.1)"},
+    FieldInfo{ipv4, "ihl", 4, 4, T::number, "5, and one for 4 bytes of options",
+              "header length in units of 4 bytes (RFC 791 section 3.1)"},
     FieldInfo{ipv4, "dscp", 8, 6, T::number, "0", "differentiated services code point (RFC 2474)"},
     FieldInfo{ipv4, "ecn", 14, 2, T::number, "0", "explicit congestion notification (RFC 3168)"},
     FieldInfo{ipv4, "total_length", 16, 16, T::number, "bytes from this header to the end, without padding",
@@ -92,6 +99,7 @@ constexpr std::array fields{
     FieldInfo{ipv4, "options", 160, 0, T::bytes, "none",
               "options, zero-padded to 4 bytes, at most 40; counted in ihl (RFC 791 section 3.1)"},
 
+    FieldInfo{ipv6, "version", 0, 4, T::number, "6", "version (RFC 8200 section 3)"},
     FieldInfo{ipv6, "traffic_class", 4, 8, T::number, "0", "traffic class (RFC 8200 section 7)"},
     FieldInfo{ipv6, "flow_label", 12, 20, T::number, "0", "flow label (RFC 6437)"},
     FieldInfo{ipv6, "payload_length", 32, 16, T::number, "bytes behind this header, without padding",
@@ -119,6 +127,8 @@ constexpr std::array fields{
     FieldInfo{tcp, "dst", 16, 16, T::number, "9 (discard)", "destination port (RFC 9293 section 3.1)"},
     FieldInfo{tcp, "seq", 32, 32, T::number, "0", "sequence number (RFC 9293 section 3.1)"},
     FieldInfo{tcp, "ack", 64, 32, T::number, "0", "acknowledgment number (RFC 9293 section 3.1)"},
+    FieldInfo{tcp, "data_offset", 96, 4, T::number, "5, and one for 4 bytes of options",
+              "header length in units of 4 bytes (RFC 9293 section 3.1)"},
     FieldInfo{tcp, "flags", 103, 9, T::flags, "ack", "control bits (RFC 9293 section 3.1; ae RFC 9768)"},
     FieldInfo{tcp, "window", 112, 16, T::number, "65535", "window (RFC 9293 section 3.1)"},
     FieldInfo{tcp, "checksum", 128, 16, T::number, "computed", "checksum (RFC 9293 section 3.1)"},
@@ -139,12 +149,21 @@ constexpr std::array fields{
     FieldInfo{icmpv6, "id", 32, 16, T::number, "0", "identifier of an echo (RFC 4443 section 4.1)"},
     FieldInfo{icmpv6, "seq", 48, 16, T::number, "0", "sequence number of an echo (RFC 4443 section 4.1)"},
 
+    FieldInfo{gre, "flags", 0, 13, T::number, "0x400 with a key, else 0",
+              "the 13 bits before the version, 0x400 key present (RFC 2784 section 2.1, RFC 2890)"},
+    FieldInfo{gre, "version", 13, 3, T::number, "0", "version (RFC 2784 section 2.3)"},
     FieldInfo{gre, "protocol", 16, 16, T::number, "from the header that follows, else 0x88b5",
               "EtherType of the payload (RFC 2784 section 2.4)"},
     FieldInfo{gre, "key", 32, 32, T::number, "absent: the header has no key", "key (RFC 2890 section 2.1)"},
 
+    FieldInfo{vxlan, "flags", 0, 8, T::number, "8: the VNI is valid", "flags (RFC 7348 section 5)"},
     FieldInfo{vxlan, "vni", 32, 24, T::number, "1", "VXLAN network identifier (RFC 7348 section 5)"},
 
+    FieldInfo{gtpu, "flags", 0, 8, T::number, "0x30: version 1, GTP, no optional part",
+              "version, protocol type and flags (3GPP TS 29.281 section 5.1)"},
+    FieldInfo{gtpu, "type", 8, 8, T::number, "255 (G-PDU)", "message type (3GPP TS 29.281 section 5.1)"},
+    FieldInfo{gtpu, "length", 16, 16, T::number, "bytes behind the first 8, without padding",
+              "length (3GPP TS 29.281 section 5.1)"},
     FieldInfo{gtpu, "teid", 32, 32, T::number, "1",
               "tunnel endpoint identifier (3GPP TS 29.281 section 5.1)"},
 
@@ -198,6 +217,9 @@ constexpr std::array fields{
     FieldInfo{sctp_data, "protocol", 96, 32, T::number, "0",
               "payload protocol identifier (RFC 9260 section 3.3.1)"},
 
+    FieldInfo{geneve, "version", 0, 2, T::number, "0", "version (RFC 8926 section 3.4)"},
+    FieldInfo{geneve, "options_length", 2, 6, T::number, "from the options",
+              "bytes of options in units of 4 (RFC 8926 section 3.4)"},
     FieldInfo{geneve, "oam", 8, 1, T::number, "0", "control packet (RFC 8926 section 3.4)"},
     FieldInfo{geneve, "critical", 9, 1, T::number, "0", "critical options present (RFC 8926 section 3.4)"},
     FieldInfo{geneve, "protocol", 16, 16, T::number, "from the header that follows, else 0x88b5",
@@ -206,6 +228,8 @@ constexpr std::array fields{
     FieldInfo{geneve, "options", 64, 0, T::bytes, "none",
               "options, zero-padded to 4 bytes, at most 252; counted in their length (RFC 8926 section 3.5)"},
 
+    FieldInfo{pppoe, "version", 0, 4, T::number, "1", "version (RFC 2516 section 4)"},
+    FieldInfo{pppoe, "type", 4, 4, T::number, "1", "type (RFC 2516 section 4)"},
     FieldInfo{pppoe, "code", 8, 8, T::number, "0", "code, 0 in a session (RFC 2516 section 4)"},
     FieldInfo{pppoe, "session", 16, 16, T::number, "1", "session identifier (RFC 2516 section 4)"},
     FieldInfo{pppoe, "length", 32, 16, T::number, "bytes behind this field, without padding",
@@ -213,6 +237,8 @@ constexpr std::array fields{
     FieldInfo{pppoe, "protocol", 48, 16, T::number, "from the header that follows, else 1 (padding)",
               "PPP protocol (RFC 1661 section 2)"},
 
+    FieldInfo{pppoe_discovery, "version", 0, 4, T::number, "1", "version (RFC 2516 section 4)"},
+    FieldInfo{pppoe_discovery, "type", 4, 4, T::number, "1", "type (RFC 2516 section 4)"},
     FieldInfo{pppoe_discovery, "code", 8, 8, T::number, "9 (PADI)",
               "9 PADI, 7 PADO, 0x19 PADR, 0x65 PADS, 0xa7 PADT (RFC 2516 section 5)"},
     FieldInfo{pppoe_discovery, "session", 16, 16, T::number, "0", "session identifier (RFC 2516 section 4)"},

@@ -319,7 +319,7 @@ void Builder::add_length(std::size_t h) {
     if (kind(h) == ipv4 && !given(h, "total_length")) out_.lengths.push_back({at + 2, at});
     if (kind(h) == ipv6 && !given(h, "payload_length")) out_.lengths.push_back({at + 4, at + 40});
     if (kind(h) == udp && !given(h, "length")) out_.lengths.push_back({at + 4, at});
-    if (kind(h) == gtpu) out_.lengths.push_back({at + 2, at + 8});
+    if (kind(h) == gtpu && !given(h, "length")) out_.lengths.push_back({at + 2, at + 8});
     if ((kind(h) == pppoe || kind(h) == pppoe_discovery) && !given(h, "length"))
         out_.lengths.push_back({at + 4, at + 6});
     if (kind(h) == sctp_data && !given(h, "length")) {

@@ -147,6 +147,36 @@ TEST(Build, fills_the_payload_with_a_pattern_or_bytes) {
     EXPECT_EQ(first_packet(model).substr(28), "010203");
 }
 
+TEST(Build, forces_what_says_how_long_a_header_is_and_of_which_kind) {
+    const auto forced = [](HeaderModel model) {
+        return bytes_of(*built(packet({header(eth), std::move(model)})), 0);
+    };
+    EXPECT_EQ(forced(header(ipv4, {{"version", literal(6)}, {"ihl", literal(15)}}))[14], 0x6f);
+    EXPECT_EQ(forced(header(ipv6, {{"version", literal(4)}}))[14], 0x40);
+    EXPECT_EQ(hex(forced(header(arp, {{"hardware_type", literal(6)},
+                                      {"protocol_type", literal(0x86dd)},
+                                      {"hardware_length", literal(8)},
+                                      {"protocol_length", literal(16)}})))
+                  .substr(28, 12),
+              "000686dd0810");
+    const auto tcp_bytes =
+        bytes_of(*built(packet({header(eth), header(ipv4), header(tcp, {{"data_offset", literal(2)}})})), 0);
+    EXPECT_EQ(tcp_bytes[46], 0x20);
+    const auto gre_bytes = bytes_of(
+        *built(packet({header(eth), header(ipv4),
+                       header(gre, {{"flags", literal(0x1000)}, {"version", literal(1)}}), header(ipv4)})),
+        0);
+    EXPECT_EQ(gre_bytes[34], 0x80);
+    EXPECT_EQ(gre_bytes[35], 0x01);
+    const auto gtp = bytes_of(
+        *built(packet(
+            {header(eth), header(ipv4), header(udp),
+             header(gtpu, {{"flags", literal(0x32)}, {"type", literal(1)}, {"length", literal(0xbeef)}}),
+             header(ipv4)})),
+        0);
+    EXPECT_EQ(hex(gtp).substr(84, 8), "3201beef");
+}
+
 TEST(Build, sends_whatever_wrong_value_it_is_given) {
     const auto bytes = first_packet(packet(
         {header(eth, {{"type", literal(0x1234)}}),

@@ -28,7 +28,7 @@ TEST(Describe, places_every_layer_and_field) {
     EXPECT_EQ(about.layers[4].name, "ipv4.2");
     EXPECT_EQ(about.layers[4].offset, 12U + 4 + 2 + 20 + 4);
     EXPECT_EQ(about.layers[0].fields[2].bit, 16U * 8);  // type, behind the tag
-    EXPECT_EQ(about.layers[3].fields.size(), 1U);       // no key
+    EXPECT_EQ(about.layers[3].fields.size(), 3U);       // flags, version, protocol: no key
     EXPECT_EQ(about.payload_at, 62U);
     EXPECT_EQ(about.sizes, "66");
     for (const auto& field : about.layers[2].fields) {

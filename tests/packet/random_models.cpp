@@ -16,12 +16,18 @@ Value most(unsigned width) {
 
 /// Fields that say how the rest is to be read stay as they are filled in.
 bool structural(const FieldInfo& field) {
-    for (const auto* name : {"type", "tpid", "protocol", "next_header", "total_length", "payload_length",
-                             "length", "checksum", "bottom", "segments_left", "code", "class", "opcode"}) {
+    for (const auto* name :
+         {"type",           "tpid",           "protocol",      "next_header",   "total_length",
+          "payload_length", "length",         "checksum",      "bottom",        "segments_left",
+          "code",           "class",          "opcode",        "version",       "ihl",
+          "data_offset",    "options_length", "hardware_type", "protocol_type", "hardware_length",
+          "protocol_length"}) {
         if (field.name == name)
             return !((field.name == "type" || field.name == "code") &&
                      (field.header == icmp || field.header == icmpv6));
     }
+    if (field.name == "flags" && (field.header == gre || field.header == vxlan || field.header == gtpu))
+        return true;
     return field.bit_width == 0 || (field.header == udp && field.name == "dst");
 }
 
