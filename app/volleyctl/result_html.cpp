@@ -20,24 +20,53 @@ constexpr std::size_t most_series = 12;  // of a plot; more are not told apart
 constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"};
 
 constexpr const char* style =
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:1100px;margin:0 auto;padding:16px;color:#1c1e21}"
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:1400px;margin:0 auto;padding:16px;color:#1c1e21}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:3px "
-    "10px;border-bottom:1px solid "
+    "7px;border-bottom:1px solid "
     "#d8dce2;text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}.bad{color:#"
     "b3261e;font-weight:600}"
-    ".good{color:#0a7d45;font-weight:600}.scroll{overflow-x:auto}svg{max-width:100%;height:auto}pre{overflow-"
+    ".good{color:#0a7d45;font-weight:600}.scroll{overflow-x:auto}.plots{display:grid;grid-template-columns:"
+    "repeat(auto-fit,minmax(min(100%,600px),1fr));gap:0 24px}svg{max-width:100%;height:auto}pre{overflow-"
     "x:auto;background:#f4f6f8;"
     "padding:10px}";
 
-std::string scaled(double value) {
+enum class Unit { count, rate, nanoseconds };
+
+// Four digits and the SI prefix: 29.36 ms, 37.66 k.
+std::string scaled(double value, Unit unit) {
+    struct Step {
+        double size;
+        const char* count;
+        const char* time;
+    };
+    static constexpr std::array steps{Step{1e9, " G", " s"}, Step{1e6, " M", " ms"}, Step{1e3, " k", " µs"},
+                                      Step{1, "", " ns"}};
+    const bool time = unit == Unit::nanoseconds;
+    const auto step = std::find_if(steps.begin(), steps.end() - 1,
+                                   [&](const Step& one) { return std::abs(value) >= one.size; });
     char text[48];
-    for (const auto& [unit, size] : {std::pair{" G", 1e9}, std::pair{" M", 1e6}, std::pair{" k", 1e3}}) {
-        if (std::abs(value) < size) continue;
-        std::snprintf(text, sizeof(text), "%.4g%s", value / size, unit);
-        return text;
-    }
-    std::snprintf(text, sizeof(text), "%.4g", value);
+    std::snprintf(text, sizeof(text), "%.4g%s", value / step->size, time ? step->time : step->count);
     return text;
+}
+
+// 1,234,567
+std::string grouped(std::string digits) {
+    const std::size_t first = digits.starts_with('-') ? 1 : 0;
+    for (std::size_t at = digits.size(); at > first + 3;) {
+        at -= 3;
+        digits.insert(at, 1, ',');
+    }
+    return digits;
+}
+
+// The least of 1, 2 and 5 times a power of ten of which four reach the value.
+double tick_of(double top) {
+    const double least = top / 4;
+    const double power = std::pow(10, std::floor(std::log10(least)));
+    for (const double factor : {1.0, 2.0, 5.0}) {
+        if (factor * power >= least * (1 - 1e-9)) return factor * power;
+    }
+    return 10 * power;
 }
 
 struct Series {
@@ -95,24 +124,27 @@ std::string polyline(const Series& series, std::size_t colour, double top) {
 }
 
 // Empty when no series has a value.
-std::string plot(const std::string& title, const json& samples, const std::vector<Series>& all) {
+std::string plot(const std::string& title, Unit unit, const json& samples, const std::vector<Series>& all) {
     if (all.empty() || samples.empty()) return "";
     double top = 0;
     for (const Series& series : all) {
         for (const auto& value : series.values) top = std::max(top, value.value_or(0));
     }
-    if (top <= 0) top = 1;
+    const double tick = top <= 0 ? 1 : tick_of(top);
+    const int ticks = top <= 0 ? 1 : static_cast<int>(std::ceil(top / tick - 1e-9));
+    top = tick * ticks;
     char text[240];
     std::snprintf(text, sizeof(text),
                   "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" font-size=\"12\" role=\"img\" aria-label=\"",
                   plot_width, plot_height + 18 * std::ceil(static_cast<double>(all.size()) / 3), plot_width);
-    std::string out = "<h3>" + markup_text(title) + "</h3>\n" + text + markup_text(title) + "\">\n";
-    for (int step = 0; step <= 4; ++step) {
-        const double y = 8 + (plot_height - margin_bottom - 8) * (1 - step / 4.0);
+    std::string out = "<div><h3>" + markup_text(title) + "</h3>\n" + text + markup_text(title) + "\">\n";
+    for (int step = 0; step <= ticks; ++step) {
+        const double y = 8 + (plot_height - margin_bottom - 8) * (1 - static_cast<double>(step) / ticks);
         std::snprintf(text, sizeof(text),
                       "<path stroke=\"#d8dce2\" d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
                       "text-anchor=\"end\">%s</text>\n",
-                      margin_left, y, plot_width - 8, margin_left - 6, y + 4, scaled(top * step / 4).c_str());
+                      margin_left, y, plot_width - 8, margin_left - 6, y + 4,
+                      scaled(tick * step, unit).c_str());
         out += text;
     }
     const double seconds =
@@ -134,23 +166,38 @@ std::string plot(const std::string& title, const json& samples, const std::vecto
             colours[i % colours.size()], x, y - 4, x + 22, y);
         out += text + markup_text(all[i].label) + "</text>\n";
     }
-    return out + "</svg>\n";
-}
-
-std::string cell(const json& from, const char* pointer, bool bad_if_positive = false) {
-    const json::json_pointer at(pointer);
-    if (!from.contains(at) || from.at(at).is_null()) return "<td>–</td>";
-    const json& value = from.at(at);
-    const bool bad = bad_if_positive && value.is_number() && value.get<double>() > 0;
-    return std::string(bad ? "<td class=\"bad\">" : "<td>") +
-           markup_text(value.is_string() ? value.get<std::string>() : value.dump()) + "</td>";
+    return out + "</svg></div>\n";
 }
 
 struct Column {
     const char* title;
     const char* pointer;
+    Unit unit = Unit::count;
     bool bad_if_positive = false;
 };
+
+// Counts to the last packet, rates to a thousandth, times in the unit that fits; the file has all digits.
+std::string text_of(const json& value, Unit unit) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_number()) return value.dump();
+    if (unit == Unit::nanoseconds) return scaled(value.get<double>(), unit);
+    if (value.is_number_integer()) return grouped(value.dump());
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.3f", value.get<double>());
+    const std::string whole(text, std::find(text, text + sizeof(text), '.'));
+    std::string fraction(std::find(text, text + sizeof(text), '.'));
+    while (fraction.ends_with('0')) fraction.pop_back();
+    return grouped(whole) + (fraction == "." ? "" : fraction);
+}
+
+std::string cell(const json& from, const Column& column) {
+    const json::json_pointer at(column.pointer);
+    if (!from.contains(at) || from.at(at).is_null()) return "<td>–</td>";
+    const json& value = from.at(at);
+    const bool bad = column.bad_if_positive && value.is_number() && value.get<double>() > 0;
+    return std::string(bad ? "<td class=\"bad\">" : "<td>") + markup_text(text_of(value, column.unit)) +
+           "</td>";
+}
 
 std::string table(const json& rows, const std::vector<Column>& columns) {
     std::string out = "<div class=\"scroll\"><table><thead><tr>";
@@ -158,7 +205,7 @@ std::string table(const json& rows, const std::vector<Column>& columns) {
     out += "</tr></thead><tbody>\n";
     for (const json& row : rows) {
         out += "<tr>";
-        for (const Column& column : columns) out += cell(row, column.pointer, column.bad_if_positive);
+        for (const Column& column : columns) out += cell(row, column);
         out += "</tr>\n";
     }
     return out + "</tbody></table></div>\n";
@@ -178,13 +225,21 @@ std::string verdict_list(const Result& result) {
 std::string plots(const json& samples) {
     std::vector<Series> rates = series_of(samples, "ports", "tx_pps", " TX");
     for (Series& series : series_of(samples, "ports", "rx_pps", " RX")) rates.push_back(std::move(series));
-    std::string out =
-        plot("Rate of each port, packets a second", samples, rates) +
-        plot("Rate of each stream, packets a second", samples, series_of(samples, "streams", "pps", "")) +
-        plot("Lateness, 99th percentile, ns", samples, series_of(samples, "streams", "lateness_p99", "")) +
-        plot("Latency, median, ns", samples, series_of(samples, "streams", "latency_p50", "")) +
-        plot("Latency, 99th percentile, ns", samples, series_of(samples, "streams", "latency_p99", ""));
-    return out.empty() ? "" : "<h2>Over time</h2>\n" + out;
+    const auto of_streams = [&](const std::string& title, Unit unit, const char* field) {
+        return plot(title, unit, samples, series_of(samples, "streams", field, ""));
+    };
+    const std::string out =
+        plot("Rate of each port, packets a second", Unit::rate, samples, rates) +
+        of_streams("Rate of each stream, packets a second", Unit::rate, "pps") +
+        of_streams("Lateness of the run so far, 99th percentile", Unit::nanoseconds, "lateness_p99") +
+        of_streams("Latency of the run so far, median", Unit::nanoseconds, "latency_p50") +
+        of_streams("Latency of the run so far, 99th percentile", Unit::nanoseconds, "latency_p99") +
+        of_streams("Lost packets of the run so far", Unit::count, "lost");
+    if (out.empty())
+        return "<p>This file holds the report alone, so nothing is drawn over time: a result of "
+               "<code>volleyctl run "
+               "--result</code> and a file of telemetry lines hold the course of the run, too.</p>\n";
+    return "<h2>Over time</h2>\n<div class=\"plots\">\n" + out + "</div>\n";
 }
 
 }  // namespace
@@ -210,28 +265,29 @@ std::string result_html(const Result& result) {
     out += "<h2>Ports</h2>\n" + table(report.at("ports"), {{"Port", "/name"},
                                                            {"Device", "/device"},
                                                            {"TX packets", "/tx/packets"},
-                                                           {"TX pps", "/tx/pps"},
-                                                           {"L1 bit/s", "/tx/l1_bps"},
-                                                           {"Unsent", "/tx/unsent", true},
+                                                           {"TX pps", "/tx/pps", Unit::rate},
+                                                           {"L1 bit/s", "/tx/l1_bps", Unit::rate},
+                                                           {"Unsent", "/tx/unsent", Unit::count, true},
                                                            {"RX packets", "/rx/packets"},
-                                                           {"RX pps", "/rx/pps"},
-                                                           {"Missed", "/rx/missed", true},
+                                                           {"RX pps", "/rx/pps", Unit::rate},
+                                                           {"Missed", "/rx/missed", Unit::count, true},
                                                            {"Unmatched", "/rx/unmatched"}});
-    out += "<h2>Streams</h2>\n" + table(report.at("streams"), {{"Stream", "/name"},
-                                                               {"TX packets", "/tx/packets"},
-                                                               {"pps", "/tx/pps"},
-                                                               {"Target", "/target_pps"},
-                                                               {"Error ppm", "/rate_error_ppm"},
-                                                               {"Shortfall", "/shortfall_packets", true},
-                                                               {"Lateness p99 ns", "/lateness_ns/p99"},
-                                                               {"RX packets", "/rx/packets"},
-                                                               {"Lost", "/rx/lost", true},
-                                                               {"Duplicates", "/rx/duplicates", true},
-                                                               {"Reordered", "/rx/reordered", true},
-                                                               {"Corrupted", "/rx/corrupted", true},
-                                                               {"Latency p50 ns", "/rx/latency_ns/p50"},
-                                                               {"p99", "/rx/latency_ns/p99"},
-                                                               {"max", "/rx/latency_ns/max"}});
+    out += "<h2>Streams</h2>\n" +
+           table(report.at("streams"), {{"Stream", "/name"},
+                                        {"TX packets", "/tx/packets"},
+                                        {"pps", "/tx/pps", Unit::rate},
+                                        {"Target", "/target_pps", Unit::rate},
+                                        {"Error ppm", "/rate_error_ppm"},
+                                        {"Shortfall", "/shortfall_packets", Unit::count, true},
+                                        {"Lateness p99", "/lateness_ns/p99", Unit::nanoseconds},
+                                        {"RX packets", "/rx/packets"},
+                                        {"Lost", "/rx/lost", Unit::count, true},
+                                        {"Duplicates", "/rx/duplicates", Unit::count, true},
+                                        {"Reordered", "/rx/reordered", Unit::count, true},
+                                        {"Corrupted", "/rx/corrupted", Unit::count, true},
+                                        {"Latency p50", "/rx/latency_ns/p50", Unit::nanoseconds},
+                                        {"p99", "/rx/latency_ns/p99", Unit::nanoseconds},
+                                        {"max", "/rx/latency_ns/max", Unit::nanoseconds}});
     out += plots(samples);
     if (!result.at("config").is_null())
         out += "<h2>Configuration</h2>\n<details><summary>as it was in force</summary><pre>" +

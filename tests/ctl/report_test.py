@@ -48,7 +48,7 @@ def check_forms(source, folder):
     assert (rows[1]["lost"], rows[1]["latency_p99_ns"], rows[1]["tx_packets"], rows[0]["lost"]) == ("4", "1234", "3000", "")
     page = Page(forms["html"].read_text())
     assert "script" not in page.tags and not page.foreign, "all is in the page"
-    assert page.tags.count("svg") == 5 and "=web </b>" in page.text and "1234" in page.text
+    assert page.tags.count("svg") == 6 and "=web </b>" in page.text and "1.234 µs" in page.text and "3,000" in page.text
     return xml.parse(forms["junit"]).getroot()
 
 
