@@ -16,6 +16,7 @@
 
 #include "volleyctl/daemon_commands.h"
 #include "volleyctl/exit_codes.h"
+#include "volleyctl/terminal.h"
 #include "volleyctl/top_view.h"
 
 namespace volley::ctl {
@@ -45,8 +46,8 @@ class Screen {
   public:
     Screen() {
         std::setlocale(LC_ALL, "");
-        // Not initscr(), which ends the process where it does not know the terminal.
-        if (newterm(nullptr, stdout, stdin) == nullptr) {
+        // Not initscr(), which ends the process where it does not know the terminal; newterm() leaks there.
+        if (!terminal_is_known() || newterm(nullptr, stdout, stdin) == nullptr) {
             const char* const term = std::getenv("TERM");
             throw UnknownTerminal(term == nullptr ? "" : term);
         }

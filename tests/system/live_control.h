@@ -98,9 +98,9 @@ class Control {
     }
 
     dpdk::Eal eal_;
-    daemon::Road road_;
     traffic::StreamTable table_;
     daemon::Plans plans_;
+    daemon::Road road_;  // behind the plans: its lanes read them until it has stopped
     traffic::Inputs inputs_;
     config::Model model_;
 };
