@@ -16,7 +16,7 @@ template <class T>
 class RowBlock {
   public:
     /// Room for `capacity` objects. Throws std::bad_alloc.
-    explicit RowBlock(std::size_t capacity) : memory_(allocate(capacity)), capacity_(capacity) {}
+    explicit RowBlock(std::size_t capacity) : memory_(allocate(capacity)) {}
     ~RowBlock() { std::destroy_n(memory_.get(), size_); }
     RowBlock(const RowBlock&) = delete;
     RowBlock& operator=(const RowBlock&) = delete;
@@ -28,8 +28,6 @@ class RowBlock {
         ++size_;
         return *made;
     }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   private:
     static constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -52,7 +50,6 @@ class RowBlock {
     }
 
     Memory memory_;
-    std::size_t capacity_;
     std::size_t size_ = 0;
 };
 

@@ -91,7 +91,6 @@ void Collector::collect_streams(telemetry::Totals& out) {
         if (line.count != traffic::endless && stream.state == "running" &&
             stream.tx.packets - line.packets_before >= line.count)
             stream.state = "finished";
-        receivers_.tell_sent(line.slot, stream.tx.packets);
         collect_rx(line, signed_packets, stream);
         out.streams.push_back(std::move(stream));
     }
@@ -126,9 +125,9 @@ void add_row(const worker::StreamRx& row, telemetry::StreamRxTotals& rx) {
 }  // namespace
 
 // Up to the furthest packet of each lane; what was sent after it is settled at the end. Of a stream that is
-// not signed, too: it may be later in the run, and then counts from here.
+// not signed any more, too: it may be later in the run, and then counts from here.
 void Collector::collect_rx(const StreamBook::Line& line, std::uint64_t sent, telemetry::StreamTotals& out) {
-    if (road_.receivers().empty()) return;
+    if (road_.receivers().empty() || (!line.is_signed && sent == 0)) return;
     if (before_.size() <= line.slot.value) before_.resize(line.slot.value + 1);
     Before& before = before_[line.slot.value];
     before.expected.resize(road_.receivers().size());
@@ -136,7 +135,7 @@ void Collector::collect_rx(const StreamBook::Line& line, std::uint64_t sent, tel
     telemetry::StreamRxTotals rx;
     std::vector<ExpectedByLane> expected(before.expected.size());
     std::vector<std::uint64_t> unique(before.unique.size());
-    receivers_.visit(line.slot, [&](std::size_t w, const worker::StreamRx& row) {
+    receivers_.visit(line.slot, out.tx.packets, [&](std::size_t w, const worker::StreamRx& row) {
         const std::uint64_t packets = row.packets.get();
         unique[road_.receivers()[w]->port] += packets - std::min(packets, row.duplicates.get());
         for (std::size_t lane = 0; lane < row.expected.size(); ++lane) {

@@ -6,19 +6,6 @@
 
 namespace volley::daemon {
 
-namespace {
-
-std::uint64_t sent_of(const Road& road, StreamSlot slot) {
-    std::uint64_t sum = 0;
-    for (const auto& lane : road.lanes()) {
-        const worker::StreamTx* const row = lane->worker.rows().find(slot);
-        if (row != nullptr) sum += row->packets.get();
-    }
-    return sum;
-}
-
-}  // namespace
-
 void Receivers::hand_over(const Road& road, std::size_t worker, std::unique_ptr<Table> table) {
     Worker& of = workers_[worker];
     table->table.number = number_;
@@ -31,9 +18,11 @@ void Receivers::offer(const Road& road, const traffic::Plan& plan, const config:
                       std::uint16_t salt, bool begins_run, std::uint64_t now_ns) {
     workers_.resize(road.receivers().size());
     ++number_;
+    const std::vector<std::vector<Expected>> expected = expected_by_port(road, model, plan);
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-        const auto expected = expected_at(road, model, road.receivers()[w]->port, plan);
-        hand_over(road, w, make_table(workers_[w], plan, expected, salt, begins_run, now_ns));
+        hand_over(
+            road, w,
+            make_table(workers_[w], plan, expected[road.receivers()[w]->port], salt, begins_run, now_ns));
     }
 }
 
@@ -68,34 +57,31 @@ bool Receivers::adopted(const Road& road, std::string* laggard) {
     return true;
 }
 
-void Receivers::visit(StreamSlot slot,
+void Receivers::visit(StreamSlot slot, std::uint64_t sent,
                       const std::function<void(std::size_t, const worker::StreamRx&)>& each) const {
     const std::lock_guard lock(mutex_);
     for (std::size_t w = 0; w < workers_.size(); ++w) {
         const auto& rows = workers_[w].rows;
-        if (slot.value < rows.size() && rows[slot.value] != nullptr) each(w, *rows[slot.value]);
+        if (slot.value >= rows.size() || rows[slot.value] == nullptr) continue;
+        rows[slot.value]->sent.set(sent);
+        each(w, *rows[slot.value]);
     }
 }
 
-void Receivers::tell_sent(StreamSlot slot, std::uint64_t packets) const {
-    const std::lock_guard lock(mutex_);
-    for (const Worker& worker : workers_) {
-        if (slot.value < worker.rows.size() && worker.rows[slot.value] != nullptr)
-            worker.rows[slot.value]->sent.set(packets);
-    }
-}
-
-std::vector<Receivers::Expected> Receivers::expected_at(const Road& road, const config::Model& model,
-                                                        std::uint32_t port, const traffic::Plan& plan) {
+std::vector<std::vector<Receivers::Expected>> Receivers::expected_by_port(const Road& road,
+                                                                          const config::Model& model,
+                                                                          const traffic::Plan& plan) {
     std::unordered_map<std::string_view, const config::Stream*> by_name;
     for (const config::Stream& stream : model.streams) by_name.emplace(stream.name, &stream);
-    std::vector<Expected> out;
+    std::vector<std::vector<Expected>> out(model.ports.size());
     for (const traffic::StreamPlan& stream : plan.streams) {
         const auto found = by_name.find(stream.name);
         if (stream.signing == nullptr || found == by_name.end()) continue;
         const config::Stream& from = *found->second;
-        if (from.expect_on && *from.expect_on != model.ports[port].name) continue;
-        out.push_back({&stream, &from, sent_of(road, stream.slot)});
+        const Expected expected{&stream, &from, road.sent(stream.slot)};
+        for (std::size_t p = 0; p < out.size(); ++p) {
+            if (!from.expect_on || *from.expect_on == model.ports[p].name) out[p].push_back(expected);
+        }
     }
     return out;
 }

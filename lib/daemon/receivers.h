@@ -33,11 +33,10 @@ class Receivers {
     /// does not in `laggard`.
     [[nodiscard]] bool adopted(const Road& road, std::string* laggard = nullptr);
 
-    /// The stats lcore: calls each(worker, row) for every RX worker that has a row of that stream.
-    void visit(StreamSlot slot,
+    /// The stats lcore: calls each(worker, row) for every RX worker that has a row of that stream, and tells
+    /// the row how many packets the senders have sent of it so far.
+    void visit(StreamSlot slot, std::uint64_t sent,
                const std::function<void(std::size_t worker, const worker::StreamRx& row)>& each) const;
-    /// The stats lcore: how many packets the senders have sent of that stream so far.
-    void tell_sent(StreamSlot slot, std::uint64_t packets) const;
 
   private:
     struct Table {
@@ -63,8 +62,9 @@ class Receivers {
         const config::Stream* from;
         std::uint64_t sent;  ///< packets of it so far
     };
-    [[nodiscard]] static std::vector<Expected> expected_at(const Road& road, const config::Model& model,
-                                                           std::uint32_t port, const traffic::Plan& plan);
+    [[nodiscard]] static std::vector<std::vector<Expected>> expected_by_port(const Road& road,
+                                                                             const config::Model& model,
+                                                                             const traffic::Plan& plan);
     std::unique_ptr<Table> make_table(Worker& worker, const traffic::Plan& plan,
                                       const std::vector<Expected>& expected, std::uint16_t salt,
                                       bool begins_run, std::uint64_t now_ns);
