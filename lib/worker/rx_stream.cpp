@@ -8,13 +8,6 @@ namespace {
 
 using Fate = SequenceTracker::Fate;
 
-// Times 16, as RFC 3550 appendix A.8 has it.
-[[gnu::always_inline]] inline std::uint64_t next_jitter(std::uint64_t jitter, std::uint64_t before,
-                                                        std::uint64_t latency) noexcept {
-    const std::uint64_t change = latency > before ? latency - before : before - latency;
-    return jitter + (change - (jitter + 8) / 16);
-}
-
 // The index nearest to the reference whose low half is that. False when there is none in the window.
 bool nearest(std::uint32_t sequence, std::uint64_t reference, std::uint64_t& index) noexcept {
     const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(reference));
@@ -37,7 +30,9 @@ class RxStream::Times {
         ++in_bucket_;
         ++count_;
         sum_ += latency;
-        if (has_last_) jitter_ = next_jitter(jitter_, last_latency_, latency);
+        const std::uint64_t change =
+            latency > last_latency_ ? latency - last_latency_ : last_latency_ - latency;
+        if (has_last_) jitter_ += change - (jitter_ + 8) / 16;  // RFC 3550 appendix A.8
         has_last_ = true;
         last_latency_ = latency;
     }
@@ -232,34 +227,7 @@ void RxStream::take_any(const Run& run, Taken& out) noexcept {
     if (times.count() != 0) count_times(times, run.now_ns);
 }
 
-// Where streams alternate every run is one packet: the same as take_in_order() without loops.
-[[gnu::noinline]] bool RxStream::take_next(const Run& run, Taken& out) noexcept {
-    const std::uint64_t index = lane_.next();
-    const std::uint64_t latency = latency_of(run.sent_ns[0], run.now_ns);
-    if (run.sequences[0] != static_cast<std::uint32_t>(index) || latency > run.now_ns - born_ns_) [[unlikely]]
-        return false;
-    out.ours = 1;
-    out.unusual = 0;
-    out.index[0] = index;
-    lane_.advance(1, run.now_ns);
-    row_.packets.add(1);
-    row_.bytes.add(run.lengths[0]);
-    row_.expected[0].add(1);
-    row_.latency_sum.add(latency);
-    row_.latency[LatencyBuckets::index(latency)].add(1);
-    if (last_ns_ != 0) [[likely]] {
-        row_.arrival[ArrivalBuckets::index(run.now_ns - last_ns_)].add(1);
-        jitter_ = next_jitter(jitter_, last_latency_, latency);
-        row_.jitter.set(jitter_);
-        row_.transits.add(1);
-    }
-    last_ns_ = run.now_ns;
-    last_latency_ = latency;
-    return true;
-}
-
 void RxStream::take(const Run& run, Taken& out) noexcept {
-    if (run.count == 1 && lanes_ == nullptr && lane_.next() != 0 && take_next(run, out)) return;
     if (lanes_ == nullptr && lane_.next() != 0 && take_in_order(run, out)) [[likely]]
         return;
     take_any(run, out);

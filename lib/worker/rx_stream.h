@@ -99,7 +99,6 @@ class alignas(cache_line) RxStream {
         std::uint32_t lane = 0;      ///< and which that is. So only the first of a burst divides.
     };
 
-    bool take_next(const Run& run, Taken& out) noexcept;
     bool take_in_order(const Run& run, Taken& out) noexcept;
     void take_any(const Run& run, Taken& out) noexcept;
     [[nodiscard]] std::uint64_t furthest() const noexcept;
