@@ -65,7 +65,7 @@ std::unique_ptr<const packet::PacketTemplate> packet_of(const std::string& addre
 
 class Bench {
   public:
-    explicit Bench(const BurstOptions& options) : port_(settings(options)) {
+    explicit Bench(const BurstOptions& options) : port_(burst_port(options, descriptors)) {
         port_.start(60, "bench");
         const std::string name = options.device.substr(0, options.device.find(','));
         nic_ = soft82599::find_in_plugin(name.c_str());
@@ -158,17 +158,6 @@ class Bench {
     }
 
   private:
-    static config::Port settings(const BurstOptions& options) {
-        config::Port out;
-        out.name = "bench";
-        out.device = options.device;
-        out.tx = config::TxQueues{};
-        out.tx->lcores = {0};
-        out.tx->descriptors = descriptors;
-        out.tx->rs_thresh = options.rs_thresh;
-        return out;
-    }
-
     // Outside of what is timed: the model sends what the driver has queued.
     void settle() {
         if (nic_ != nullptr && pumped_) nic_->pump();
@@ -313,6 +302,17 @@ Table posting_table(const BurstOptions& options, const std::vector<Point>& point
 }
 
 }  // namespace
+
+config::Port burst_port(const BurstOptions& options, std::uint32_t ring_size) {
+    config::Port out;
+    out.name = "bench";
+    out.device = options.device;
+    out.tx = config::TxQueues{};
+    out.tx->lcores = {0};
+    out.tx->descriptors = ring_size;
+    out.tx->rs_thresh = options.rs_thresh;
+    return out;
+}
 
 int run_burst(const BurstOptions& options) {
     for (const std::uint32_t burst : options.bursts) {

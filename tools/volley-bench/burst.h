@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/model.h"
 #include "volley-bench/table.h"
 
 namespace volley::bench {
@@ -17,6 +18,9 @@ struct BurstOptions {
     double doorbell_ns = 123;  ///< what a tail write is supposed to cost
     OutputFiles files;
 };
+
+/// The port that a burst is sent on, with rings of that many descriptors.
+config::Port burst_port(const BurstOptions& options, std::uint32_t ring_size);
 
 /// What a burst of b packets costs on any port, how many tail writes it makes, and what that would be worth
 /// at a given price of a tail write: the xmit_more posting of September 2014. Returns the exit code.

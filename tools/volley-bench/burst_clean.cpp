@@ -102,13 +102,7 @@ class CleanUp {
 
   private:
     static config::Port port_settings(const BurstOptions& options, const Setting& setting) {
-        config::Port out;
-        out.name = "bench";
-        out.device = options.device;
-        out.tx = config::TxQueues{};
-        out.tx->lcores = {0};
-        out.tx->descriptors = setting.descriptors;
-        out.tx->rs_thresh = options.rs_thresh;
+        config::Port out = burst_port(options, setting.descriptors);
         out.tx->free_thresh = setting.free_thresh;
         return out;
     }
@@ -175,11 +169,9 @@ Table by_ring(const BurstOptions& options) {
         }
     }
     table.notes.emplace_back(
-        "The NIC reports what it has sent every 30 us of a simulated clock, on which a packet takes 81 "
-        "ns and "
-        "a tail write the doorbell's time. A ring holds what is sent between two reports, or it is full "
-        "and "
-        "the sender waits: descriptors by time is the highest rate.");
+        "The NIC reports what it has sent every 30 us of a simulated clock, on which a packet takes 81 ns "
+        "and a tail write the doorbell's time. A ring holds what is sent between two reports, or it is full "
+        "and the sender waits: descriptors by time is the highest rate.");
     return table;
 }
 
@@ -201,12 +193,9 @@ Table by_burst(const BurstOptions& options) {
     }
     table.notes.emplace_back(
         "usecs 1 means dynamic moderation to the kernel's ixgbe, whose slowest pace was 8,000 interrupts a "
-        "second, "
-        "and sent packets were freed in them. Its 512 descriptors less the 21 that it keeps free, 8,000 "
-        "times a "
-        "second, are 3.93 Mpps: the ring is the limit, and what a burst saves is spent waiting. DPDK's "
-        "driver frees "
-        "as it sends and has no such limit.");
+        "second, and sent packets were freed in them. Its 512 descriptors less the 21 that it keeps free, "
+        "8,000 times a second, are 3.93 Mpps: the ring is the limit, and what a burst saves is spent "
+        "waiting. DPDK's driver frees as it sends and has no such limit.");
     return table;
 }
 

@@ -25,20 +25,7 @@ struct Peer {
     std::string how_to_get;  ///< where its program is not found
 };
 
-// 64 bytes with FCS: UDP port 9, the payload zero.
-json streams() {
-    const json headers =
-        json::array({json{{"eth", {{"src", "02:00:00:00:00:01"}, {"dst", "02:00:00:00:00:02"}}}},
-                     json{{"ipv4", {{"src", "198.18.0.1"}, {"dst", "198.18.0.2"}}}},
-                     json{{"udp", {{"src", 9}, {"dst", 9}}}}});
-    return json::array({json{{"name", "udp"},
-                             {"port", "bench"},
-                             {"rate", "max"},
-                             {"burst", 32},
-                             {"packet", {{"frame_size", 64}, {"headers", headers}}}}});
-}
-
-// The same packet for trafgen and, a thousand times over, as a capture for tcpreplay.
+// The packet of udp_stream() for trafgen and, a thousand times over, as a capture for tcpreplay.
 constexpr const char* trafgen_packet =
     "{ 0x02,0,0,0,0,2, 0x02,0,0,0,0,1, const16(0x800), 0x45,0, const16(46), const16(0), const16(0), 64, 17, "
     "csumip(14,33), 198,18,0,1, 198,18,0,2, const16(9), const16(9), const16(26), const16(0), fill(0,18) }\n";
@@ -74,10 +61,6 @@ std::vector<std::string> contained(const std::vector<std::string>& command) {
     return out;
 }
 
-bool installed(const std::string& program) {
-    return test::run({"sh", "-c", "command -v " + program}).status == 0;
-}
-
 class PeersBench {
   public:
     explicit PeersBench(const PeersOptions& options) : options_(options), watch_(options.short_run) {}
@@ -98,7 +81,7 @@ class PeersBench {
         NullRoad null =
             compare_on_net_null(options_.short_run, rounds, options_.short_run ? 0.1 : options_.seconds / 2);
         result_.tables.push_back(std::move(null.table));
-        for (const std::string& note : null.advice) note_once(note);
+        for (const std::string& note : null.advice) say_once(result_.advice, note);
         result_.machine = watch_.finish();
         return std::move(result_);
     }
@@ -156,35 +139,32 @@ class PeersBench {
         const double seconds = options_.short_run ? 0.2 : options_.seconds;
         if (peer.command.empty()) {
             const std::uint64_t before = received("far");
-            VolleydRun run(volleyd_config(peer.device, streams(), {{"flush_threshold", 32}}));
+            VolleydRun run(
+                volleyd_config(peer.device, udp_stream(32, "198.18.0.2"), {{"flush_threshold", 32}}));
             auto watched = watch(run.process(), "far", seconds);
             std::uint64_t counted = 0;
             try {
                 counted = run.report().at("ports").at(0).at("tx").at("packets").get<std::uint64_t>();
             } catch (const std::exception& error) {
-                note_once(peer.name + " did not run here: " + first_line(error.what()));
+                say_once(result_.advice, peer.name + " did not run here: " + first_line(error.what()));
                 return std::nullopt;
             }
             if (received("far") - before != counted)
-                note_once(peer.name + ": " + std::to_string(counted) + " sent, " +
-                          std::to_string(received("far") - before) + " received.");
+                say_once(result_.advice, peer.name + ": " + std::to_string(counted) + " sent, " +
+                                             std::to_string(received("far") - before) + " received.");
             return watched;
         }
         test::Process process(contained(peer.command));
         auto watched = watch(process, "far", seconds);
         process.signal(SIGKILL);
         process.wait();
-        if (!watched) note_once(peer.name + " sent nothing here: " + first_line(process.err()));
+        if (!watched)
+            say_once(result_.advice, peer.name + " sent nothing here: " + first_line(process.err()));
         return watched;
     }
 
     static std::string first_line(const std::string& text) {
         return text.substr(0, std::min(text.find('\n', 20), std::size_t{300}));
-    }
-
-    void note_once(const std::string& note) {
-        if (std::find(result_.advice.begin(), result_.advice.end(), note) == result_.advice.end())
-            result_.advice.push_back(note);
     }
 
     void tabulate(const std::vector<std::vector<Watched>>& seen) {

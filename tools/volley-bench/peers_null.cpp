@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -50,15 +49,7 @@ constexpr std::array<const char*, programs> names{"volleyd", "dpdk-testpmd", "Pk
 json stream(const Case& c, std::uint32_t burst) {
     json address = "198.18.0.2";
     if (c.name == "fields") address = {{"increment", {{"from", "198.18.0.2"}, {"to", "198.18.4.1"}}}};
-    const json headers =
-        json::array({json{{"eth", {{"src", "02:00:00:00:00:01"}, {"dst", "02:00:00:00:00:02"}}}},
-                     json{{"ipv4", {{"src", "198.18.0.1"}, {"dst", address}}}},
-                     json{{"udp", {{"src", 9}, {"dst", 9}, {"checksum", 0}}}}});
-    return json::array({json{{"name", "udp"},
-                             {"port", "bench"},
-                             {"rate", "max"},
-                             {"burst", burst},
-                             {"packet", {{"frame_size", 64}, {"headers", headers}}}}});
+    return udp_stream(burst, address, {{"checksum", 0}});
 }
 
 class NullBench {
@@ -67,11 +58,13 @@ class NullBench {
 
     NullRoad run(unsigned rounds) {
         runs_[ours] = true;
-        runs_[testpmd] = present("dpdk-testpmd");
-        runs_[pktgen] = present("pktgen");
-        if (!runs_[testpmd]) note_once("On net_null dpdk-testpmd is missing: Debian package dpdk-dev.");
+        runs_[testpmd] = installed("dpdk-testpmd");
+        runs_[pktgen] = installed("pktgen");
+        if (!runs_[testpmd])
+            say_once(out_.advice, "On net_null dpdk-testpmd is missing: Debian package dpdk-dev.");
         if (!runs_[pktgen])
-            note_once(
+            say_once(
+                out_.advice,
                 "On net_null Pktgen-DPDK is missing: Debian has no package of it, build it from its sources "
                 "for the installed DPDK and put `pktgen` into the PATH; its recorded figures stand beside.");
         Table& table = out_.table;
@@ -100,15 +93,6 @@ class NullBench {
     }
 
   private:
-    static bool present(const std::string& program) {
-        return test::run({"sh", "-c", "command -v " + program}).status == 0;
-    }
-
-    void note_once(const std::string& note) {
-        if (std::find(out_.advice.begin(), out_.advice.end(), note) == out_.advice.end())
-            out_.advice.push_back(note);
-    }
-
     TableRow row(const Case& c, std::size_t b, unsigned rounds) {
         std::array<std::vector<double>, programs> cycles;
         std::array<std::vector<double>, programs> ratios;
@@ -196,8 +180,7 @@ class NullBench {
         while (first < 1000) {
             if (std::chrono::steady_clock::now() > deadline || process.wait(test::Seconds{0.01})) {
                 const std::string said = process.err();
-                note_once(name + " sent nothing on net_null here: " +
-                          said.substr(0, std::min<std::size_t>(said.size(), 300)));
+                say_once(out_.advice, name + " sent nothing on net_null here: " + said.substr(0, 300));
                 return std::nullopt;
             }
             if (!socket) socket = EalSocket::connect(directory);

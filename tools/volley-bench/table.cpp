@@ -104,6 +104,10 @@ Cell words(std::string text) {
     return out;
 }
 
+void say_once(std::vector<std::string>& advice, const std::string& sentence) {
+    if (std::find(advice.begin(), advice.end(), sentence) == advice.end()) advice.push_back(sentence);
+}
+
 void write_file(const std::string& file, const std::string& text) {
     if (file.empty()) return;
     std::ofstream out(file);

@@ -67,6 +67,9 @@ struct Result {
     std::vector<RawRun> runs;
 };
 
+/// Adds what is not among them yet.
+void say_once(std::vector<std::string>& advice, const std::string& sentence);
+
 struct OutputFiles {
     std::string json;
     std::string csv;
@@ -81,7 +84,8 @@ std::string to_csv(const Result& result);
 std::string to_json(const Result& result);
 /// Throws std::invalid_argument with the file's name when it is not such a document.
 Result read_json(const std::string& file);
-/// A plot a table: medians over the columns, one line a row, logarithmic ordinate.
+/// A plot a table: medians over the columns, one line a row, logarithmic ordinate; where there is a column
+/// "ratio", a bar of it a row.
 std::string to_svg(const Result& result);
 
 /// Writes nothing when file is empty. Throws std::runtime_error naming the file.

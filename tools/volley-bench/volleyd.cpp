@@ -109,6 +109,24 @@ json VolleydRun::report() {
     return json::parse(out.substr(start == std::string::npos ? 0 : start + 1));
 }
 
+nlohmann::json udp_stream(std::uint32_t burst, const nlohmann::json& destination, const nlohmann::json& udp) {
+    using nlohmann::json;
+    json ports{{"src", 9}, {"dst", 9}};
+    ports.update(udp);
+    const json headers =
+        json::array({json{{"eth", {{"src", "02:00:00:00:00:01"}, {"dst", "02:00:00:00:00:02"}}}},
+                     json{{"ipv4", {{"src", "198.18.0.1"}, {"dst", destination}}}}, json{{"udp", ports}}});
+    return json::array({json{{"name", "udp"},
+                             {"port", "bench"},
+                             {"rate", "max"},
+                             {"burst", burst},
+                             {"packet", {{"frame_size", 64}, {"headers", headers}}}}});
+}
+
+bool installed(const std::string& program) {
+    return test::run({"sh", "-c", "command -v " + program}).status == 0;
+}
+
 void enter_private_network() {
     usable_cpus();
     if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)

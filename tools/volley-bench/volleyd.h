@@ -21,6 +21,14 @@ std::string volleyd_path();
 nlohmann::json volleyd_config(const std::string& device, const nlohmann::json& streams,
                               const nlohmann::json& tx);
 
+/// `burst` packets a time, as fast as they go, to the port that volleyd_config() has: 64 bytes with FCS from
+/// 198.18.0.1 to `destination`, the payload zero. udp: fields beside the ports, which are 9 and 9.
+nlohmann::json udp_stream(std::uint32_t burst, const nlohmann::json& destination,
+                          const nlohmann::json& udp = nlohmann::json::object());
+
+/// The program is in PATH.
+bool installed(const std::string& program);
+
 /// Runs a configuration to its end or until stop(), and gives the report.
 class VolleydRun {
   public:

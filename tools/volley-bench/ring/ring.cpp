@@ -227,8 +227,7 @@ class RingBench {
         }
         out.notes.emplace_back(
             "A cell takes about half a second at most: a repetition ends after a sixth of one, and of long "
-            "ones "
-            "there are three.");
+            "ones there are three.");
     }
 
     // ringtest's run-on-all.sh: one side stays on the last CPU, the other visits each; then nobody is pinned.
